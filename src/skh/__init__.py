@@ -1,0 +1,60 @@
+"""Particle filtering for expensive likelihoods: sequential kernel herding.
+
+    import skh
+
+    model = skh.models.nonlinear_benchmark()
+    states, ys = model.simulate(100, rng=0)
+    rule = skh.FWQuad(skh.GaussianKernel(0.1), step=skh.FullyCorrective())
+    result = skh.particle_filter(model, ys, rule, n=50, rng=1)
+    result.means, result.log_evidence
+
+The parts: a `GaussianMixture` is turned into `WeightedPoints` by a rule (`FWQuad`, `MonteCarlo`,
+`Stratified`, `Systematic`, `QuasiMonteCarlo`); `ParticleFilter` and `particle_filter` do so at each
+step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references.
+"""
+
+from skh import models
+from skh.belief import Belief, FilterResult
+from skh.fw_quad import FWPoints, FWQuad, Stop
+from skh.kalman import jump_markov_filter, kalman_filter
+from skh.kernel import GaussianKernel, mmd
+from skh.mixture import GaussianMixture
+from skh.model import CarryingModel, Model, model_from_functions
+from skh.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
+from skh.rule import Measured, Rule, WeightedPoints
+from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
+from skh.simplex_qp import solve_simplex_qp
+from skh.step import FullyCorrective, Herding, LineSearch
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Belief",
+    "CarryingModel",
+    "FWPoints",
+    "FWQuad",
+    "FilterResult",
+    "FullyCorrective",
+    "GaussianKernel",
+    "GaussianMixture",
+    "Herding",
+    "LineSearch",
+    "Measured",
+    "Model",
+    "MonteCarlo",
+    "ParticleFilter",
+    "QuasiMonteCarlo",
+    "Rule",
+    "Stop",
+    "Stratified",
+    "Systematic",
+    "WeightedPoints",
+    "ZeroLikelihoodError",
+    "jump_markov_filter",
+    "kalman_filter",
+    "mmd",
+    "model_from_functions",
+    "models",
+    "particle_filter",
+    "solve_simplex_qp",
+]

@@ -1,0 +1,63 @@
+"""Checks at the public edge: each names the argument, the offending value and what was expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+RNG = np.random.Generator | int | None
+
+
+def positive_int(name: str, value: Any) -> int:
+    """``value`` as an int, if it is one and at least 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a positive integer, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}")
+    return int(value)
+
+
+def real_array(name: str, value: ArrayLike) -> Array:
+    """``value`` as a float64 array without NaN or infinity."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be an array of real numbers, got {value!r}") from error
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
+    return array
+
+
+def points(name: str, value: ArrayLike, d: int | None = None) -> Array:
+    """``value`` as a finite ``(n, d)`` array: one point per row."""
+    array = real_array(name, value)
+    if array.ndim != 2 or array.shape[1] == 0 or (d is not None and array.shape[1] != d):
+        raise ValueError(
+            f"{name} must have shape (n, {d or 'd'}), one point per row, got {array.shape}"
+        )
+    return array
+
+
+def probabilities(name: str, value: ArrayLike) -> Array:
+    """Non-negative weights that do not all vanish, scaled to sum to one."""
+    array = real_array(name, value)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must have shape (K,) with K >= 1, got {array.shape}")
+    if array.min() < 0:
+        raise ValueError(f"{name} must be non-negative, got {array.min()} at {array.argmin()}")
+    if (total := array.sum()) == 0:
+        raise ValueError(f"{name} must not all be zero")
+    return np.asarray(array / total)
+
+
+def same_length(name: str, array: Array, other: str, length: int) -> None:
+    """``array`` has one row for each of the ``length`` rows of ``other``."""
+    if len(array) != length:
+        raise ValueError(
+            f"{name} must have one row per row of {other} ({length}), got {len(array)}"
+        )

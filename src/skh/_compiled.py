@@ -1,0 +1,290 @@
+"""The compiled kernels, and nothing else.
+
+Layout.  Points are *coordinate-major*, ``X`` of shape ``(d, M)``: each inner loop runs over the
+points with one coordinate of one centre in a register, which LLVM turns into vector instructions
+(it does so neither for an inner loop over a run-time ``d`` nor for libm's ``exp``).  Work goes in
+blocks of ``BLOCK`` points, so that the squared distances of a block stay in the L1 cache between
+the loop that adds them up and the loop that exponentiates them.
+
+Loops run over ``range(array.size)`` of slices made outside: an index that LLVM can see to be
+non-negative needs no wrap-around, and only then is a loop vectorised.
+
+Nothing here checks its arguments: that is done at the public edge, before these are called.
+"""
+
+from __future__ import annotations
+
+from math import exp as libm_exp
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+BLOCK = 1024
+# Fused multiply-adds change the last bit only; no other liberty is taken with the arithmetic,
+# because the rounding trick in `exp` needs every operation as it is written.
+compiled = njit(cache=True, fastmath={"contract"}, nogil=True, error_model="numpy")
+inlined = njit(inline="always", fastmath={"contract"}, nogil=True, error_model="numpy")
+
+
+@intrinsic
+def _bits_of_float(typing_context: Any, x: Any) -> Any:  # pragma: no cover - runs in the compiler
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def _float_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - runs in the compiler
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+@inlined
+def exp(x: float) -> float:  # pragma: no cover - uses intrinsics, which exist only compiled
+    """The exponential of x <= 0 to 2 units in the last place, in operations that vectorise.
+
+    x = k log 2 + r with |r| <= log(2)/2.  Adding 1.5 * 2^52 rounds x / log 2 to the integer k and
+    leaves k in the low bits, from where a shift moves it into the exponent of 2^k.  exp(r) is its
+    minimax polynomial of degree 10 (relative error 2.2e-16).  Below -600 the result stays 1e-261:
+    subnormal numbers would be slower by a factor of ten.
+    """
+    x = x if x > -600.0 else -600.0
+    shifted = x * 1.4426950408889634 + 6755399441055744.0
+    k = shifted - 6755399441055744.0
+    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
+    p = 2.7626357241447222855e-7
+    p = p * r + 2.764018079620985113e-6
+    p = p * r + 2.4801504346997687255e-5
+    p = p * r + 1.9841170270440068401e-4
+    p = p * r + 1.3888888932488598181e-3
+    p = p * r + 8.3333333856677824706e-3
+    p = p * r + 4.1666666666573142611e-2
+    p = p * r + 1.6666666666554404471e-1
+    p = p * r + 5.0000000000000056169e-1
+    p = p * r + 1.0000000000000067423
+    p = p * r + 1.0
+    bits = (_bits_of_float(shifted) + 1023) << 52  # type: ignore[call-arg] # an intrinsic
+    return p * _float_of_bits(bits)
+
+
+# --- the loops over one block of points ---------------------------------------------------------
+
+
+@compiled
+def add_square(q, x, c):  # type: ignore[no-untyped-def]
+    """``q += (x - c)^2``: one coordinate's share of the squared distances to a centre."""
+    for i in range(q.size):
+        e = x[i] - c
+        q[i] += e * e
+
+
+@compiled
+def add_exp(out, q, height, rate):  # type: ignore[no-untyped-def]
+    """``out += height * exp(-rate * q)``: the only loop of this library over exponentials."""
+    for i in range(out.size):
+        out[i] += height * exp(-rate * q[i])
+
+
+@compiled
+def add_scaled(out, x, a):  # type: ignore[no-untyped-def]
+    """``out += a * x``."""
+    for i in range(out.size):
+        out[i] += a * x[i]
+
+
+@compiled
+def lowest(q):  # type: ignore[no-untyped-def]
+    """``min(q)``, destroying ``q``: folds the upper half onto the lower, since that vectorises."""
+    m = q.size
+    while m > 1:
+        half = (m + 1) // 2
+        low, high = q[:half], q[half:m]
+        for i in range(high.size):
+            low[i] = high[i] if high[i] < low[i] else low[i]
+        m = half
+    return q[0]
+
+
+@compiled
+def squared_distances(q, X, lo, hi, c):  # type: ignore[no-untyped-def]
+    """``q = |X[:, lo:hi] - c|^2``."""
+    q[:] = 0.0
+    for j in range(X.shape[0]):
+        add_square(q, X[j, lo:hi], c[j])
+
+
+@compiled
+def mahalanobis(q, e, X, lo, hi, c, A):  # type: ignore[no-untyped-def]
+    """``q = |A (X[:, lo:hi] - c)|^2`` for lower triangular ``A``; ``e`` is scratch like ``q``."""
+    q[:] = 0.0
+    for row in range(A.shape[0]):
+        shift = 0.0
+        e[:] = 0.0
+        for j in range(row + 1):
+            add_scaled(e, X[j, lo:hi], A[row, j])
+            shift += A[row, j] * c[j]
+        add_square(q, e, shift)
+
+
+# --- sums of Gaussian bumps -----------------------------------------------------------------------
+
+
+@compiled
+def add_bumps(out, X, centres, heights, rates):  # type: ignore[no-untyped-def]
+    """``out[m] += sum_i heights[i] exp(-rates[i] |X[:, m] - centres[i]|^2)``."""
+    scratch = np.empty(BLOCK)
+    for lo in range(0, out.size, BLOCK):
+        hi = min(lo + BLOCK, out.size)
+        q = scratch[: hi - lo]
+        for i in range(heights.size):
+            squared_distances(q, X, lo, hi, centres[i])
+            add_exp(out[lo:hi], q, heights[i], rates[i])
+
+
+@compiled
+def add_skewed_bumps(out, X, centres, heights, A):  # type: ignore[no-untyped-def]
+    """``out[m] += sum_i heights[i] exp(-|A[i] (X[:, m] - centres[i])|^2 / 2)``."""
+    scratch = np.empty((2, BLOCK))
+    for lo in range(0, out.size, BLOCK):
+        hi = min(lo + BLOCK, out.size)
+        q, e = scratch[0, : hi - lo], scratch[1, : hi - lo]
+        for i in range(heights.size):
+            mahalanobis(q, e, X, lo, hi, centres[i], A[i])
+            add_exp(out[lo:hi], q, heights[i], 0.5)
+
+
+@compiled
+def kernel_row(row, X, c, rates):  # type: ignore[no-untyped-def]
+    """``row[m]`` = average over the rates of ``exp(-rate |X[:, m] - c|^2)``: the kernel at c."""
+    scratch = np.empty(BLOCK)
+    row[:] = 0.0
+    for lo in range(0, row.size, BLOCK):
+        hi = min(lo + BLOCK, row.size)
+        q = scratch[: hi - lo]
+        squared_distances(q, X, lo, hi, c)
+        for rate in rates:
+            add_exp(row[lo:hi], q, 1.0 / rates.size, rate)
+
+
+@compiled
+def pair_sum(weights, means, S):  # type: ignore[no-untyped-def]
+    """Sum over i, j of ``w_i w_j |B|^(-1/2) exp(-e' B^-1 e / 2)``.
+
+    Here B = I + S_i + S_j and e = m_i - m_j.
+
+    One Cholesky factorisation B = L L' per pair, in place, with the forward substitution u = L^-1
+    e.
+    """
+    K, d = means.shape
+    L, u = np.empty((d, d)), np.empty(d)
+    total = 0.0
+    for i in range(K):
+        for j in range(i + 1):
+            determinant, square = 1.0, 0.0
+            for r in range(d):
+                e = means[i, r] - means[j, r]
+                for c in range(r + 1):
+                    b = S[i, r, c] + S[j, r, c]
+                    for k in range(c):
+                        b -= L[r, k] * L[c, k]
+                    if c == r:
+                        L[r, r] = sqrt(b + 1.0)
+                    else:
+                        L[r, c] = b / L[c, c]
+                        e -= L[r, c] * u[c]
+                u[r] = e / L[r, r]
+                determinant *= L[r, r]
+                square += u[r] * u[r]
+            twice = 1.0 if i == j else 2.0
+            total += twice * weights[i] * weights[j] * libm_exp(-0.5 * square) / determinant
+    return total
+
+
+# --- the vertex search of Algorithm 1, line 3 ----------------------------------------------------
+
+
+@compiled
+def search_block(g, mu, q, best, arg, lo):  # type: ignore[no-untyped-def]
+    """The better of (best, arg) and the lowest ``g - mu`` of this block, which starts at ``lo``."""
+    for i in range(q.size):
+        q[i] = g[i] - mu[i]
+    low = lowest(q)
+    if low < best:
+        for i in range(g.size):
+            if g[i] - mu[i] == low:
+                return low, lo + i
+    return best, arg
+
+
+@compiled
+def step_and_search(g, mu, X, c, rates, step):  # type: ignore[no-untyped-def]
+    """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass."""
+    scratch = np.empty(BLOCK)
+    best, arg = np.inf, 0
+    for lo in range(0, g.size, BLOCK):
+        hi = min(lo + BLOCK, g.size)
+        block, q = g[lo:hi], scratch[: hi - lo]
+        for i in range(block.size):
+            block[i] *= 1.0 - step
+        squared_distances(q, X, lo, hi, c)
+        for rate in rates:
+            add_exp(block, q, step / rates.size, rate)
+        best, arg = search_block(block, mu[lo:hi], q, best, arg, lo)
+    return arg
+
+
+@compiled
+def combine_and_search(g, mu, rows, active, w):  # type: ignore[no-untyped-def]
+    """``g <- sum of w[i] rows[i]`` over the active i, then the argmin of ``g - mu``."""
+    scratch = np.empty(BLOCK)
+    best, arg = np.inf, 0
+    for lo in range(0, g.size, BLOCK):
+        hi = min(lo + BLOCK, g.size)
+        block, q = g[lo:hi], scratch[: hi - lo]
+        block[:] = 0.0
+        for i in active:
+            add_scaled(block, rows[i, lo:hi], w[i])
+        best, arg = search_block(block, mu[lo:hi], q, best, arg, lo)
+    return arg
+
+
+# --- the Hilbert curve ---------------------------------------------------------------------------
+
+
+@compiled
+def hilbert_keys(cells, bits):  # type: ignore[no-untyped-def]
+    """Position along the Hilbert curve of each row of ``cells``, integers of ``bits`` bits.
+
+    The transform of Skilling (2004): from the coarsest cube down, undo the reflection or exchange
+    that the curve makes in the half where the point lies, then Gray-code, then interleave the bits.
+    """
+    n, d = cells.shape
+    keys = np.zeros(n, np.int64)
+    for row in range(n):
+        a = cells[row].copy()
+        for level in range(bits - 1, 0, -1):
+            below = (1 << level) - 1
+            for j in range(d):
+                if a[j] >> level & 1:
+                    a[0] ^= below
+                else:
+                    swap = (a[0] ^ a[j]) & below
+                    a[0] ^= swap
+                    a[j] ^= swap
+        for j in range(1, d):
+            a[j] ^= a[j - 1]
+        flip = 0
+        for level in range(bits - 1, 0, -1):
+            if a[d - 1] >> level & 1:
+                flip ^= (1 << level) - 1
+        for level in range(bits - 1, -1, -1):
+            for j in range(d):
+                keys[row] = keys[row] << 1 | (a[j] ^ flip) >> level & 1
+    return keys

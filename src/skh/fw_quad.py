@@ -1,0 +1,118 @@
+"""Algorithm 1, FW-Quad: quadrature of a Gaussian mixture by Frank-Wolfe optimisation of the MMD.
+
+Minimise the distance between the mean element of p and a convex combination of points, one point at
+a time: look for the point that lowers the linearised distance most (line 3), take it in by a step
+(lines 4 to 6), and stop at n points or as soon as the MMD is small enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from skh import _checks
+from skh._checks import RNG, Array
+from skh.kernel import GaussianKernel, root
+from skh.mixture import GaussianMixture
+from skh.rule import Rule, WeightedPoints
+from skh.sampling import MonteCarlo
+from skh.step import Herding, Iterate, Step, Target
+
+
+class Stop(StrEnum):
+    """Why FW-Quad stopped."""
+
+    POINTS = "n steps were taken"
+    TOLERANCE = "the MMD is at or below tol"
+    PRECISION = "no search point lowers the MMD by more than rounding"
+
+
+@dataclass(frozen=True, eq=False)
+class FWPoints(WeightedPoints):
+    """Points placed by FW-Quad; all weights are positive, so there may be fewer than asked for.
+
+    ``mmd_trace[k]`` is the exact MMD after k + 1 steps, ``status`` says why there were no more.
+    """
+
+    mmd_trace: Array = field(default_factory=lambda: np.empty(0))
+    status: Stop = Stop.POINTS
+
+
+@dataclass(frozen=True)
+class FWQuad:
+    """Frank-Wolfe quadrature of a Gaussian mixture (Algorithm 1).
+
+    Parameters
+    ----------
+    kernel : GaussianKernel
+        Defines the distance that is minimised.
+    step : Step
+        `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
+        the most accurate per point; it sets weights to zero, and such points are not returned).
+    search_points : int
+        M, the number of points drawn from the mixture among which each vertex is searched.
+    tol : float, optional
+        Stop as soon as the MMD is at or below it.
+    search : Rule
+        Draws the search points: `MonteCarlo`, or `QuasiMonteCarlo` for more even ones.
+
+    Examples
+    --------
+    >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+    >>> points = FWQuad(GaussianKernel(1.0))(p, 20, rng=0)
+    >>> points.x.shape, points.mmd < 0.05, str(points.status)
+    ((20, 1), True, 'n steps were taken')
+    """
+
+    kernel: GaussianKernel
+    step: Step = Herding()
+    search_points: int = 10_000
+    tol: float | None = None
+    search: Rule = MonteCarlo()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, GaussianKernel):
+            raise TypeError(f"kernel must be a GaussianKernel, got {self.kernel!r}")
+        if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
+            raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
+        if not callable(self.search) or isinstance(self.search, type):
+            raise TypeError(f"search must be a rule such as skh.MonteCarlo(), got {self.search!r}")
+        _checks.positive_int("search_points", self.search_points)
+        if self.tol is not None and not 0 <= self.tol < np.inf:
+            raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
+        """At most ``n`` points of ``p``."""
+        n = _checks.positive_int("n", n)
+        candidates = self.search(p, self.search_points, rng=rng)
+        iterate = self.step.start(self._target(p, candidates.x), n)
+        trace, status = self._run(iterate, n)
+        chosen, w = iterate.combination
+        chosen, w = chosen[w > 0], w[w > 0]
+        return FWPoints(
+            candidates.x[chosen],
+            w / w.sum(),
+            candidates.component[chosen],
+            float(trace[-1]),
+            trace,
+            status,
+        )
+
+    def _target(self, p: GaussianMixture, x: Array) -> Target:
+        kernel = self.kernel
+        return Target(
+            kernel.coordinates(x), kernel.mean_map(p, x), kernel.mean_norm2(p), kernel.rates
+        )
+
+    def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
+        """The loop of Algorithm 1: the trace of the MMD, and why it ended."""
+        trace = np.empty(n)
+        for k in range(n):
+            if not iterate.move():
+                return trace[:k], Stop.PRECISION
+            trace[k] = root(iterate.mmd2)
+            if self.tol is not None and trace[k] <= self.tol:
+                return trace[: k + 1], Stop.TOLERANCE
+        return trace, Stop.POINTS

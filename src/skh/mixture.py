@@ -1,0 +1,155 @@
+r"""Gaussian mixtures: what a Gaussian transition makes of a set of weighted particles.
+
+The predictive distribution of a particle filter with Gaussian transitions is
+:math:`p(x) = \sum_{i=1}^K \pi_i \mathcal N(x | \mu_i, \Sigma_i)`, one component per particle
+(eq. 4 of the paper).  Everything that a quadrature rule needs of it is here: a way to draw from it
+that also tells the component, and its moments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skh import _checks
+from skh._checks import RNG, Array, Indices
+
+SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
+NEGATIVE = 1e-10  # tolerated negative eigenvalue, relative to the largest one
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianMixture:
+    r"""A mixture of ``K`` Gaussians in ``d`` dimensions.
+
+    Parameters
+    ----------
+    weights : (K,)
+        Non-negative; scaled to sum to one.
+    means : (K, d)
+    covariances : () or (K,) or (d, d) or (K, d, d)
+        One variance for all components and directions, one variance per component, one full
+        matrix for all components, or one full matrix per component.  Singular matrices and zero
+        are allowed: a component without spread is a Dirac mass.
+
+    Examples
+    --------
+    >>> p = GaussianMixture([0.25, 0.75], [[0.0], [4.0]], 1.0)
+    >>> p.mean, p.covariance
+    (array([3.]), array([[4.]]))
+    >>> x, component = p.sample(5, rng=0)
+    >>> x.shape, component.shape
+    ((5, 1), (5,))
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+    _factors: Array = field(init=False, repr=False)
+
+    def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
+        w = _checks.probabilities("weights", weights)
+        m = _checks.points("means", means)
+        _checks.same_length("means", m, "weights", len(w))
+        object.__setattr__(self, "weights", w)
+        object.__setattr__(self, "means", m)
+        object.__setattr__(self, "covariances", _covariances(covariances, *m.shape))
+        object.__setattr__(self, "_factors", _factors(self.covariances))
+
+    @property
+    def d(self) -> int:
+        """Dimension of the space."""
+        return int(self.means.shape[1])
+
+    def __len__(self) -> int:
+        """Number of components."""
+        return len(self.weights)
+
+    @cached_property
+    def mean(self) -> Array:
+        """Mean of the mixture, ``(d,)``."""
+        return self.weights @ self.means
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Covariance of the mixture, ``(d, d)``: within plus between the components."""
+        centred = self.means - self.mean
+        return self._mean_covariance() + (self.weights * centred.T) @ centred
+
+    def _mean_covariance(self) -> Array:
+        S = self.covariances
+        if S.ndim in (0, 1):
+            return np.eye(self.d) * (S if S.ndim == 0 else self.weights @ S)
+        return S if S.ndim == 2 else np.einsum("k,kij->ij", self.weights, S)
+
+    @cached_property
+    def covariance_matrices(self) -> Array:
+        """The covariance of each component, ``(K, d, d)``, whatever form they were given in."""
+        S = self.covariances
+        if S.ndim in (0, 1):
+            S = np.multiply.outer(S, np.eye(self.d))
+        return np.broadcast_to(S, (len(self), self.d, self.d))
+
+    def linear_map(self, A: Array) -> GaussianMixture:
+        """The mixture of ``A x`` when ``x`` follows this one."""
+        S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
+        S = A @ S @ A.T
+        return GaussianMixture(self.weights, self.means @ A.T, (S + S.swapaxes(-1, -2)) / 2)
+
+    def choose(self, u: Array) -> Indices:
+        """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
+        cumulative = np.cumsum(self.weights)
+        return np.searchsorted(cumulative / cumulative[-1], u, side="right")
+
+    def place(self, component: Indices, z: Array) -> Array:
+        """Points of the given components from standard normal ``z``, both with ``n`` rows."""
+        L = self._factors
+        centre = self.means[component]
+        if L.ndim == 0:
+            return centre + L * z
+        if L.ndim == 1:
+            return centre + L[component, None] * z
+        if L.ndim == 2:
+            return centre + z @ L.T
+        return np.asarray(centre + np.einsum("nij,nj->ni", L[component], z))
+
+    def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
+        """``n`` independent draws, and the component that each came from."""
+        n = _checks.positive_int("n", n)
+        rng = np.random.default_rng(rng)
+        component = self.choose(rng.random(n))
+        return self.place(component, rng.standard_normal((n, self.d))), component
+
+
+def _covariances(value: ArrayLike, K: int, d: int) -> Array:
+    S = _checks.real_array("covariances", value)
+    if S.shape not in ((), (K,), (d, d), (K, d, d)):
+        raise ValueError(
+            f"covariances must have shape (), ({K},), ({d}, {d}) or ({K}, {d}, {d}) "
+            f"for {K} means in {d} dimensions, got {S.shape}"
+        )
+    if S.ndim >= 2:
+        worst = np.abs(S - S.swapaxes(-1, -2)).max()
+        if worst > SYMMETRY * np.abs(S).max():
+            raise ValueError(f"covariances must be symmetric, got an asymmetry of {worst:.3g}")
+    return S
+
+
+def _factors(S: Array) -> Array:
+    """A square root L of each covariance, L L' = S: proves at once that all are PSD."""
+    if S.ndim <= 1:
+        if S.min() < 0:
+            raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
+        return np.asarray(np.sqrt(S))
+    try:
+        return np.asarray(np.linalg.cholesky(S))
+    except np.linalg.LinAlgError:  # singular or indefinite: the eigenvalues tell
+        values, vectors = np.linalg.eigh(S)
+    if (values.min(-1) < -NEGATIVE * np.abs(values).max(-1)).any():
+        raise ValueError(
+            f"covariances must be positive semi-definite, got an eigenvalue {values.min():.6g}"
+        )
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])

@@ -1,0 +1,211 @@
+r"""What a particle filter asks of a model, and nothing more.
+
+A plain `Model` has three methods.  A `CarryingModel` additionally hands each particle a record, its
+*carry*, that summarises what the particle's history says about a part of the state that is not
+sampled: mode probabilities of a jump-Markov model, the mean and covariance of a Kalman filter. The
+filter gathers the records by ancestor and passes them back; the model updates them twice a step,
+
+1. ``move``: the chosen point x_{t+1} is a measurement of the hidden part,
+2. ``log_likelihood``: so is the observation.
+
+A carry is an array with one row per particle, or a tuple or dict of such arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from skh import _checks
+from skh._checks import Array, Indices
+from skh.mixture import GaussianMixture
+
+Transition = GaussianMixture | tuple[Array, Array | float]
+Carry = Any  # None, or an array, tuple or dict of arrays with one row per particle
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A state-space model with Gaussian (or Gaussian-mixture) transitions; time starts at t = 0."""
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        ...
+
+    def transition(self, t: int, x: Array) -> Transition:
+        """The distribution of x_{t+1} given each row of ``x`` at time t.
+
+        Either ``(means, covariances)``, one Gaussian per row, in any form that `GaussianMixture`
+        takes; or a `GaussianMixture` of m components per row, those of a row next to each other,
+        whose weights matter only relative to the others of the same row.
+        """
+        ...
+
+    def log_likelihood(self, t: int, x: Array, y: Any) -> Array:
+        """``log p(y_t | x_t)`` at each row of ``x``: shape (n,), -inf allowed."""
+        ...
+
+
+@runtime_checkable
+class CarryingModel(Protocol):
+    """A model whose particles carry a record of their history; see the module's text."""
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        ...
+
+    def initial_carry(self, x: Array) -> Carry:
+        """The records of particles ``x`` at t = 0, before y_0."""
+        ...
+
+    def transition(self, t: int, x: Array, carry: Carry) -> Transition:
+        """The distribution of x_{t+1} given each row of ``x`` and its record, as in `Model`."""
+        ...
+
+    def move(self, t: int, x: Array, carry: Carry, x_next: Array) -> Carry:
+        """The records at t + 1, before y_{t+1}, of particles that went from ``x`` to ``x_next``."""
+        ...
+
+    def log_likelihood(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
+        """``log p(y_t | x_{0:t}, y_{0:t-1})`` of each particle, and the records after y_t."""
+        ...
+
+
+@dataclass(frozen=True)
+class WithoutCarry:
+    """A plain model in the interface of a carrying one, so that the filter has a single loop."""
+
+    model: Model
+
+    def prior(self) -> GaussianMixture:
+        """As the model."""
+        return self.model.prior()
+
+    def initial_carry(self, x: Array) -> Carry:
+        """Nothing."""
+        return None
+
+    def transition(self, t: int, x: Array, carry: Carry) -> Transition:
+        """As the model."""
+        return self.model.transition(t, x)
+
+    def move(self, t: int, x: Array, carry: Carry, x_next: Array) -> Carry:
+        """Nothing."""
+        return None
+
+    def log_likelihood(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
+        """As the model."""
+        return self.model.log_likelihood(t, x, y), None
+
+
+def as_carrying(model: Model | CarryingModel) -> CarryingModel:
+    """``model`` in the interface that the filter uses; a TypeError names what is missing."""
+    missing = [m for m in _methods(Model) if not callable(getattr(model, m, None))]
+    if missing or isinstance(model, type):
+        what = f"{model!r} without {', '.join(missing)}" if missing else f"the class {model!r}"
+        raise TypeError(
+            f"model must be an object with prior, transition, log_likelihood; got {what}"
+        )
+    if isinstance(model, CarryingModel):
+        return model
+    return WithoutCarry(model)
+
+
+def _methods(protocol: type) -> list[str]:
+    return [name for name, value in vars(protocol).items() if name[0] != "_" and callable(value)]
+
+
+def gather(carry: Carry, index: Indices) -> Carry:
+    """The rows ``index`` of every array of a carry."""
+    if carry is None:
+        return None
+    if isinstance(carry, dict):
+        return {key: gather(value, index) for key, value in carry.items()}
+    if isinstance(carry, tuple):
+        rows = (gather(value, index) for value in carry)
+        return type(carry)(*rows) if hasattr(carry, "_fields") else tuple(rows)
+    return np.asarray(carry)[index]
+
+
+def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
+    """Step 5 of Algorithm 2: the mixture of x_{t+1}, and its number of components per particle."""
+    if not isinstance(transition, GaussianMixture):
+        means, covariances = transition
+        return GaussianMixture(w, means, covariances), 1
+    each = len(transition) // len(w)
+    if each * len(w) != len(transition):
+        raise ValueError(
+            f"expected the same number of components for each of the {len(w)} particles, "
+            f"got {len(transition)} in all"
+        )
+    of_row = transition.weights.reshape(-1, each)
+    of_row = of_row / of_row.sum(axis=1, keepdims=True)
+    weights = (w[:, None] * of_row).ravel()
+    return GaussianMixture(weights, transition.means, transition.covariances), each
+
+
+@dataclass(frozen=True)
+class FunctionModel:
+    """A model made of functions; see `model_from_functions`."""
+
+    initial: GaussianMixture
+    transition_function: Callable[[int, Array], Transition]
+    log_likelihood_function: Callable[[int, Array, Any], Any]
+    batched: bool
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        return self.initial
+
+    def transition(self, t: int, x: Array) -> Transition:
+        """The distribution of x_{t+1} given each row of ``x``."""
+        return self.transition_function(t, x)
+
+    def log_likelihood(self, t: int, x: Array, y: Any) -> Array:
+        """``log p(y_t | x_t)`` at each row of ``x``."""
+        f = self.log_likelihood_function
+        values = f(t, x, y) if self.batched else [float(f(t, row, y)) for row in x]
+        return np.asarray(values, dtype=np.float64)
+
+
+def model_from_functions(
+    prior: GaussianMixture | tuple[Sequence[float] | Array, Any],
+    transition: Callable[[int, Array], Transition],
+    log_likelihood: Callable[[int, Array, Any], Any],
+    *,
+    batched: bool = True,
+) -> FunctionModel:
+    """A model from plain functions.
+
+    Parameters
+    ----------
+    prior : GaussianMixture or (mean, covariance)
+        The distribution of x_0; the pair means one Gaussian.
+    transition : f(t, x) -> (means, covariances)
+        For all rows of ``x`` at once, as in `Model`.
+    log_likelihood : f(t, x, y) -> (n,) array
+        For all rows of ``x`` at once; or, with ``batched=False``, for one particle of shape (d,),
+        returning one number: the natural form of a ray caster or an image likelihood.
+
+    Examples
+    --------
+    >>> import skh
+    >>> model = skh.model_from_functions(
+    ...     prior=([0.0], 1.0),
+    ...     transition=lambda t, x: (0.9 * x, 0.1),
+    ...     log_likelihood=lambda t, x, y: -0.5 * (y - x[0]) ** 2,
+    ...     batched=False,
+    ... )
+    >>> skh.particle_filter(model, [0.3, 0.5], skh.Stratified(), 10, rng=0).means.shape
+    (2, 1)
+    """
+    if not isinstance(prior, GaussianMixture):
+        mean, covariance = prior
+        prior = GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)
+    for name, function in (("transition", transition), ("log_likelihood", log_likelihood)):
+        if not callable(function):
+            raise TypeError(f"{name} must be a function, got {function!r}")
+    return FunctionModel(prior, transition, log_likelihood, batched)

@@ -1,0 +1,54 @@
+r"""The nonlinear benchmark of Gordon, Salmond and Smith (1993), as in the paper's section 4.2.
+
+.. math::
+
+    x_{t+1} = 0.5 x_t + 25 \frac{x_t}{1 + x_t^2} + 8 \cos(1.2 t) + v_t, \qquad
+    y_t = 0.05 x_t^2 + e_t, \qquad v_t, e_t \sim \mathcal N(0, 1).
+
+The observation does not tell the sign of the state, so the filter often has two modes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi
+
+import numpy as np
+
+from skh._checks import RNG, Array
+from skh.mixture import GaussianMixture
+from skh.models.simulate import simulate
+
+
+@dataclass(frozen=True)
+class NonlinearBenchmark:
+    """The model above.  The paper counts time from 1 where this library counts from 0.
+
+    The paper does not give the law of the first state; it is N(0, 5) as is usual for this model.
+    """
+
+    def prior(self) -> GaussianMixture:
+        """N(0, 5)."""
+        return GaussianMixture([1.0], [[0.0]], 5.0)
+
+    def transition(self, t: int, x: Array) -> tuple[Array, float]:
+        """One Gaussian of variance 1 per particle."""
+        return 0.5 * x + 25 * x / (1 + x**2) + 8 * np.cos(1.2 * (t + 1)), 1.0
+
+    def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
+        """``log N(y | 0.05 x^2, 1)``."""
+        residual: Array = y - 0.05 * x[:, 0] ** 2
+        return -0.5 * residual**2 - 0.5 * log(2 * pi)
+
+    def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
+        """A draw of y_t."""
+        return 0.05 * x**2 + rng.standard_normal(1)
+
+    def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
+        """States (T, 1) and observations (T, 1)."""
+        return simulate(self, T, rng)
+
+
+def nonlinear_benchmark() -> NonlinearBenchmark:
+    """The nonlinear benchmark model."""
+    return NonlinearBenchmark()

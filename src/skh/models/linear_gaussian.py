@@ -1,0 +1,73 @@
+r"""Linear Gaussian state-space models: :math:`x_{t+1} = A x_t + v_t`, :math:`y_t = C x_t + e_t`.
+
+The paper's two have Q = I, R = 0.1, the poles given in its appendix C.2 and one observation.  It
+does not give A and C beyond that (they came from Matlab's ``drss``), nor the law of the first
+state: here they are `system_with_poles` with a fixed seed, and x_0 ~ N(0, I).  Its formula
+:math:`y_{t+1} = C x_t + e_t` is read as :math:`y_t = C x_t + e_t`, as everywhere else in the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skh._checks import RNG, Array
+from skh.gaussian import log_density
+from skh.mixture import GaussianMixture
+from skh.models.poles import system_with_poles
+from skh.models.simulate import simulate
+
+POLES_3 = (-0.2825, -0.3669 + 0.0379j)
+POLES_15 = (
+    *(0.2456 + 0.6594j, 0.4833, 0.3329, 0.0882 + 0.2512j, -0.1485, -0.8045, -0.4848),
+    *(-0.5252 + 0.0368j, -0.6692 + 0.0612j, -0.6604, -0.6680),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGaussian:
+    """The model above, with x_0 ~ N(initial_mean, initial_covariance)."""
+
+    A: Array  # (d, d)
+    C: Array  # (m, d)
+    Q: Array  # (d, d): covariance of v
+    R: Array  # (m, m): covariance of e
+    initial_mean: Array  # (d,)
+    initial_covariance: Array  # (d, d)
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        return GaussianMixture([1.0], self.initial_mean[None], self.initial_covariance)
+
+    def transition(self, t: int, x: Array) -> tuple[Array, Array]:
+        """One Gaussian of covariance Q per particle."""
+        return x @ self.A.T, self.Q
+
+    def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
+        """``log N(y | C x, R)``."""
+        return log_density(y - x @ self.C.T, self.R)
+
+    def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
+        """A draw of y_t."""
+        return self.C @ x + np.linalg.cholesky(self.R) @ rng.standard_normal(len(self.R))
+
+    def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
+        """States (T, d) and observations (T, m)."""
+        return simulate(self, T, rng)
+
+
+def _with_poles(poles: tuple[complex, ...], seed: int) -> LinearGaussian:
+    A, C = system_with_poles(poles, np.random.default_rng(seed))
+    d = len(A)
+    return LinearGaussian(A, C, np.eye(d), np.array([[0.1]]), np.zeros(d), np.eye(d))
+
+
+def lgss3(seed: int = 0) -> LinearGaussian:
+    """The paper's LGSS with d = 3; ``seed`` draws the rotation of A and the direction C."""
+    return _with_poles(POLES_3, seed)
+
+
+def lgss15(seed: int = 0) -> LinearGaussian:
+    """The paper's LGSS with d = 15; ``seed`` draws the rotation of A and the direction C."""
+    return _with_poles(POLES_15, seed)

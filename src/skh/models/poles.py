@@ -1,0 +1,35 @@
+"""Random linear systems with given poles, as Matlab's ``drss`` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from skh._checks import Array
+
+
+def system_with_poles(poles: Sequence[complex], rng: np.random.Generator) -> tuple[Array, Array]:
+    """A transition matrix with the given poles and an observation row, an observable pair (A, C).
+
+    A pole a with positive imaginary part stands for itself and its conjugate.  The real block
+    diagonal matrix of the poles is turned by a random rotation, and C has standard normal entries;
+    it is drawn again in the (improbable) case that a state cannot be seen through it.
+    """
+    blocks = [[[p.real, p.imag], [-p.imag, p.real]] if p.imag else [[p.real]] for p in poles]
+    D = block_diag(*(np.array(block) for block in blocks))
+    d = len(D)
+    rotation, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    A = rotation @ D @ rotation.T
+    while True:
+        C = rng.standard_normal((1, d))
+        if is_observable(A, C):
+            return A, C
+
+
+def is_observable(A: Array, C: Array) -> bool:
+    """Whether (A, C) is observable: [A - s I; C] has full rank at each pole s (Hautus)."""
+    d = len(A)
+    stacks = [np.vstack([A - s * np.eye(d), C]) for s in np.linalg.eigvals(A)]
+    return all(np.linalg.matrix_rank(stack) == d for stack in stacks)

@@ -1,0 +1,101 @@
+"""Rules that draw: Monte Carlo, stratified, systematic and quasi-Monte Carlo, with equal weights.
+
+All choose a component by inverse transform of a number u in [0, 1) and place the point by a
+Gaussian draw; they differ in how even the numbers are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from skh import _checks
+from skh._checks import RNG, Array, Indices
+from skh.hilbert import hilbert_order
+from skh.mixture import GaussianMixture
+from skh.rule import WeightedPoints
+
+Order = Literal["storage", "hilbert"]
+SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, which keeps the numbers below one
+
+
+def _equal_weights(x: Array, component: Indices) -> WeightedPoints:
+    return WeightedPoints(x, np.full(len(x), 1 / len(x)), component)
+
+
+def _gaussian_draw(p: GaussianMixture, u: Array, rng: np.random.Generator) -> WeightedPoints:
+    component = p.choose(u)
+    return _equal_weights(p.place(component, rng.standard_normal((len(u), p.d))), component)
+
+
+@dataclass(frozen=True)
+class MonteCarlo:
+    """Independent draws; in a filter, the bootstrap particle filter with multinomial resampling."""
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """``n`` independent points of ``p``."""
+        return _equal_weights(*p.sample(n, rng=rng))
+
+
+@dataclass(frozen=True)
+class Stratified:
+    """One component from each of n equal strata of [0, 1): stratified resampling."""
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """``n`` points of ``p``, the k-th component chosen by a number in [k/n, (k+1)/n)."""
+        n = _checks.positive_int("n", n)
+        rng = np.random.default_rng(rng)
+        return _gaussian_draw(p, (np.arange(n) + rng.random(n)) / n, rng)
+
+
+@dataclass(frozen=True)
+class Systematic:
+    """As `Stratified`, with one common offset in all strata: systematic resampling."""
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """``n`` points of ``p``, the k-th component chosen by (k + u)/n with one u for all."""
+        n = _checks.positive_int("n", n)
+        rng = np.random.default_rng(rng)
+        return _gaussian_draw(p, (np.arange(n) + rng.random()) / n, rng)
+
+
+@dataclass(frozen=True)
+class QuasiMonteCarlo:
+    """A scrambled Sobol sequence in d + 1 dimensions (paper, appendix C.1, "QMC implementation").
+
+    The last coordinate chooses the component by inverse transform, the first d place the point.
+    With ``order="storage"`` the components stand as they are stored, which is the paper's rule;
+    with ``order="hilbert"`` they are first sorted along a Hilbert curve through their means, which
+    makes the filter the sequential quasi-Monte Carlo of Gerber and Chopin (2015).
+    """
+
+    order: Order = "hilbert"
+
+    def __post_init__(self) -> None:
+        if self.order not in get_args(Order):
+            raise ValueError(f"order must be 'storage' or 'hilbert', got {self.order!r}")
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """``n`` points of ``p``; any n will do, powers of two are the most even."""
+        u = _scrambled_sobol(_checks.positive_int("n", n), p.d + 1, np.random.default_rng(rng))
+        component = self._choose(p, u[:, -1])
+        return _equal_weights(p.place(component, ndtri(u[:, :-1])), component)
+
+    def _choose(self, p: GaussianMixture, u: Array) -> Indices:
+        if self.order == "storage":
+            return p.choose(u)
+        order = hilbert_order(p.means)
+        cumulative = np.cumsum(p.weights[order])
+        return order[np.searchsorted(cumulative / cumulative[-1], u, side="right")]
+
+
+def _scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
+    """The first n points in (0, 1)^d; drawn as a power of two, for which SciPy does not warn."""
+    sobol = qmc.Sobol(d, scramble=True, bits=SOBOL_BITS, rng=rng)
+    u: Array = sobol.random_base2(ceil(log2(n)))[:n]
+    return u + 2.0 ** -(SOBOL_BITS + 1)  # the centre of each cell: never 0, where ndtri is infinite

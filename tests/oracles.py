@@ -1,0 +1,139 @@
+"""Second, slow and plain implementations that the library is compared with."""
+
+from itertools import pairwise, product
+
+import numpy as np
+from scipy.stats import multivariate_normal
+
+import skh
+
+KINDS = ("one variance", "variances", "one matrix", "matrices")
+
+
+def random_covariances(kind, K, d, rng):
+    if kind == "one variance":
+        return rng.uniform(0.1, 2)
+    if kind == "variances":
+        return rng.uniform(0.1, 4.1, K)
+    B = rng.normal(size=(K, d, d))
+    S = B @ B.swapaxes(1, 2) / d + 0.05 * np.eye(d)
+    return S[0] if kind == "one matrix" else S
+
+
+def random_mixture(K, d, rng, kind="variances"):
+    """As in the paper's section 4.1 (for kind="variances")."""
+    means = rng.uniform(-5, 5, (K, d))
+    return skh.GaussianMixture(rng.random(K), means, random_covariances(kind, K, d, rng))
+
+
+def gram(variance, x, y, metric=None):
+    e = x[:, None] - y
+    metric = np.eye(x.shape[1]) if metric is None else metric
+    square = np.einsum("nmi,ij,nmj->nm", e, np.linalg.inv(metric), e)
+    return np.mean([np.exp(-square / (2 * v)) for v in np.atleast_1d(variance)], axis=0)
+
+
+def mean_map(variance, p, x, metric=None):
+    """The paper's formula as it stands, by SciPy's density."""
+    metric = np.eye(p.d) if metric is None else metric
+    total = np.zeros(len(x))
+    variances = np.atleast_1d(variance)
+    for v in variances:
+        height = np.sqrt(np.linalg.det(2 * np.pi * v * metric))
+        for w, m, S in zip(p.weights, p.means, p.covariance_matrices, strict=True):
+            total += w * height * multivariate_normal(m, S + v * metric).pdf(x) / len(variances)
+    return total
+
+
+def mean_norm2(variance, p, metric=None):
+    """E of the mean map at a draw of p: component i of the draw widens all components by S_i."""
+    total = 0.0
+    for w, m, S in zip(p.weights, p.means, p.covariance_matrices, strict=True):
+        wider = skh.GaussianMixture(p.weights, p.means, p.covariance_matrices + S)
+        total += w * mean_map(variance, wider, m[None], metric).item()
+    return total
+
+
+def density(p, x):
+    parts = zip(p.weights, p.means, p.covariance_matrices, strict=True)
+    return sum(w * multivariate_normal(m, S).pdf(x) for w, m, S in parts)
+
+
+def grid(p, step, reach):
+    """Points and weights of the trapezoidal rule around p: spectrally accurate for Gaussians."""
+    axes = [
+        np.arange(a - reach, b + reach, step)
+        for a, b in zip(p.means.min(0), p.means.max(0), strict=True)
+    ]
+    return np.array(list(product(*axes))), step**p.d
+
+
+def frank_wolfe(variance, p, candidates, n, size):
+    """Algorithm 1 on given candidates, recomputing everything at each step."""
+    mu = mean_map(variance, p, candidates)
+    K = gram(variance, candidates, candidates)
+    w = np.zeros(len(candidates))
+    for k in range(n):
+        g = K @ w
+        j = np.argmin(g - mu)
+        gamma = 1.0 if k == 0 else size(k, w, K, mu, j)
+        w *= 1 - gamma
+        w[j] += gamma
+    return w
+
+
+def herding_size(k, w, K, mu, j):
+    return 1 / (k + 1)
+
+
+def line_search_size(k, w, K, mu, j):
+    e = w.copy()
+    e[j] -= 1  # g - Phi(x_j)
+    return np.clip((K @ w - mu) @ e / (e @ K @ e), 0, 1)
+
+
+def kkt_residual(K, c, w):
+    """How far w is from optimal on the simplex: feasibility, and the gradient's level."""
+    g = K @ w - c
+    level = w @ g
+    return max(level - g.min(), np.abs(g[w > 0] - level).max(), abs(w.sum() - 1), -w.min())
+
+
+def jump_markov_by_enumeration(model, ys):
+    """Filtered mean, mode probabilities and evidence at the last time, by one joint Gaussian of
+    (x_T, y_1..y_T) for each sequence of modes: no recursion in common with the library's.
+    """
+    T, (modes, d, _), (_, m, _) = len(ys), model.A.shape, model.C.shape
+    y = np.concatenate(ys)
+    evidence, mean, second, mode = 0.0, np.zeros(d), np.zeros((d, d)), np.zeros(modes)
+    for r in product(range(modes), repeat=T):
+        prior = model.initial_modes[r[0]] * np.prod([model.switching[a, b] for a, b in pairwise(r)])
+        # x_t = (product of A) x_0 + noise, stacked: X = F (x_0, v_0, .., v_{T-2})
+        F = np.zeros((T * d, T * d))
+        for t in range(T):
+            for s in range(t + 1):
+                block = np.eye(d)
+                for u in range(s, t):
+                    block = model.A[r[u]] @ block
+                F[t * d : (t + 1) * d, s * d : (s + 1) * d] = block
+        noise = np.zeros((T * d, T * d))
+        noise[:d, :d] = model.initial_covariance
+        for t in range(1, T):
+            noise[t * d : (t + 1) * d, t * d : (t + 1) * d] = model.Q[r[t - 1]]
+        H, R = np.zeros((T * m, T * d)), np.zeros((T * m, T * m))
+        for t in range(T):
+            H[t * m : (t + 1) * m, t * d : (t + 1) * d] = model.C[r[t]]
+            R[t * m : (t + 1) * m, t * m : (t + 1) * m] = model.R[r[t]]
+        P = F @ noise @ F.T
+        m0 = F[:, :d] @ model.initial_mean
+        S = H @ P @ H.T + R
+        weight = prior * multivariate_normal(H @ m0, S).pdf(y)
+        gain = P @ H.T @ np.linalg.inv(S)
+        x = (m0 + gain @ (y - H @ m0))[-d:]
+        V = (P - gain @ H @ P)[-d:, -d:]
+        evidence += weight
+        mean += weight * x
+        second += weight * (V + np.outer(x, x))
+        mode[r[-1]] += weight
+    mean, second, mode = mean / evidence, second / evidence, mode / evidence
+    return mean, second - np.outer(mean, mean), np.log(evidence), mode

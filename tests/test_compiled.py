@@ -1,0 +1,158 @@
+"""The compiled kernels against NumPy, and against their own source run by Python."""
+
+import numpy as np
+import pytest
+
+import oracles
+from skh import _compiled, _compiled_qp
+from skh.hilbert import hilbert_order
+
+
+def test_exp_is_accurate_to_two_units_in_the_last_place():
+    def exp(x):
+        out = np.zeros_like(x)
+        _compiled.add_exp(out, -x, 1.0, 1.0)
+        return out
+
+    x = np.concatenate([-np.geomspace(1e-300, 600, 200_001), -np.linspace(0, 600, 200_001)])
+    exact = np.exp(x.astype(np.longdouble))
+    assert np.abs(exp(x) / exact - 1).max() < 4.5e-16
+    assert exp(np.zeros(1))[0] == 1.0
+    assert 0 <= exp(np.array([-1e9]))[0] < 1e-260
+
+
+def block_problem(d, M=2500, K=9, seed=0):
+    rng = np.random.default_rng(seed)
+    return (
+        rng,
+        rng.normal(size=(d, M)) * 2,
+        rng.normal(size=(K, d)) * 2,
+        rng.random(K),
+        rng.random(K) + 0.1,
+    )
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_bumps_equal_numpy(d):
+    rng, X, centres, heights, rates = block_problem(d)
+    square = ((X.T[:, None] - centres) ** 2).sum(-1)
+    out = rng.random(X.shape[1])
+    expected = out + np.exp(-rates * square) @ heights
+    _compiled.add_bumps(out, X, centres, heights, rates)
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+
+    A = np.tril(rng.normal(size=(len(centres), d, d)))
+    e = np.einsum("kij,mkj->mki", A, X.T[:, None] - centres)
+    expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
+    _compiled.add_skewed_bumps(out, X, centres, heights, A)
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("M", [1, 2, 1023, 1024, 1025, 5000])
+def test_search_equals_argmin(M):
+    rng = np.random.default_rng(M)
+    X, mu, g = rng.normal(size=(2, M)), rng.random(M), rng.random(M)
+    rates = np.array([0.5, 3.0])
+    square = ((X.T - X[:, 0]) ** 2).sum(1)
+    expected = 0.75 * g + 0.25 * np.exp(-np.outer(rates, square)).mean(0)
+    j = _compiled.step_and_search(g, mu, X, X[:, 0], rates, 0.25)
+    np.testing.assert_allclose(g, expected, rtol=1e-12)
+    assert j == np.argmin(g - mu)
+
+    rows, w, active = rng.random((4, M)), rng.random(4), np.array([0, 3])
+    j = _compiled.combine_and_search(g, mu, rows, active, w)
+    np.testing.assert_allclose(g, w[active] @ rows[active], rtol=1e-12)
+    assert j == np.argmin(g - mu)
+
+
+def test_search_takes_the_first_of_equal_candidates():
+    X = np.repeat(np.array([[0.0, 1.0]]), 2000, axis=1).reshape(1, -1)
+    g, mu = np.zeros(4000), np.zeros(4000)
+    assert _compiled.step_and_search(g, mu, X, np.array([1.0]), np.array([0.5]), 1.0) == 0
+
+
+def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
+    rng, X, centres, heights, rates = block_problem(2, M=7, K=3)
+    A = np.tril(rng.normal(size=(3, 2, 2)))
+    S = np.einsum("kij,klj->kil", A, A)
+    mu, rows = rng.random(7), rng.random((3, 7))
+    calls = [
+        (_compiled.add_bumps, (np.zeros(7), X, centres, heights, rates)),
+        (_compiled.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
+        (_compiled.kernel_row, (np.zeros(7), X, centres[0], rates)),
+        (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], rates, 0.5)),
+        (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
+        (_compiled.pair_sum, (heights, centres, S)),
+        (_compiled.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
+        (_compiled.add_square, (np.zeros(7), X[0], 0.3)),
+        (_compiled.add_exp, (np.zeros(7), X[0] ** 2, 0.3, 0.7)),
+        (_compiled.add_scaled, (np.zeros(7), X[0], 0.3)),
+        (_compiled.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
+        (_compiled.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
+        (_compiled.lowest, (X[0],)),
+        (_compiled.search_block, (mu, rows[0], np.zeros(7), 5.0, 3, 0)),
+        (_compiled.search_block, (mu, rows[0], np.zeros(7), -5.0, 3, 0)),
+        (_compiled_qp.dot, (heights, rates, 3)),
+    ]
+    for kernel, arguments in calls:
+        by_compiler = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        by_python = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        expected, got = kernel(*by_compiler), kernel.py_func(*by_python)
+        if expected is not None:
+            np.testing.assert_allclose(got, expected, rtol=1e-13)
+        for a, b in zip(by_compiler, by_python, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-300)
+
+
+def wide_kernel_programme():
+    x = np.random.default_rng(5).normal(size=(30, 1))
+    return oracles.gram(1.0, x, x), oracles.gram(1.0, x, np.zeros((1, 1)))[:, 0]
+
+
+def rank_deficient_programme():
+    """With a linear part outside the range of K, so that dependent vertices must be exchanged."""
+    rng = np.random.default_rng(9)
+    B = rng.normal(size=(30, 3)) / 3
+    return B @ B.T, 0.001 * rng.normal(size=30)
+
+
+@pytest.mark.parametrize("programme", [wide_kernel_programme, rank_deficient_programme])
+def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(programme, monkeypatch):
+    K, c = programme()
+    n = len(c)
+
+    def solve():
+        w, active = np.zeros(n), np.zeros(n, np.intp)
+        a, objective = _compiled_qp.solve(K, c, w, np.zeros((n, n)), active, 0, n)
+        return w, a, objective
+
+    compiled = solve()
+    for name, function in vars(_compiled_qp).copy().items():
+        if hasattr(function, "py_func"):
+            monkeypatch.setattr(_compiled_qp, name, function.py_func)
+    python = solve()
+    assert oracles.kkt_residual(K, c, python[0]) < 1e-12
+    assert python[2] == pytest.approx(compiled[2], abs=1e-13)
+
+
+@pytest.mark.parametrize(("d", "bits"), [(2, 1), (2, 4), (3, 3), (4, 2)])
+def test_hilbert_curve_visits_each_cell_once_and_goes_to_a_neighbour(d, bits):
+    cells = np.stack(np.meshgrid(*[np.arange(2**bits)] * d, indexing="ij"), -1).reshape(-1, d)
+    keys = _compiled.hilbert_keys(cells, bits)
+    assert sorted(keys) == list(range(2 ** (bits * d)))
+    steps = np.abs(np.diff(cells[np.argsort(keys)], axis=0)).sum(axis=1)
+    assert (steps == 1).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 20, 70])
+def test_hilbert_order_is_a_permutation_that_keeps_neighbours_together(d):
+    rng = np.random.default_rng(d)
+    x = rng.normal(size=(300, min(d, 3))) @ rng.normal(size=(min(d, 3), d))
+    order = hilbert_order(x)
+    assert sorted(order) == list(range(300))
+    jump = np.linalg.norm(np.diff(x[order], axis=0), axis=1).mean()
+    assert jump < 0.75 * np.linalg.norm(np.diff(x, axis=0), axis=1).mean()
+
+
+def test_hilbert_order_of_identical_points_is_stable():
+    np.testing.assert_array_equal(hilbert_order(np.ones((5, 2))), np.arange(5))

@@ -1,0 +1,265 @@
+"""Bad input is refused at the public edge: the argument is named, and what was expected."""
+
+import numpy as np
+import pytest
+
+import skh
+
+NAN = float("nan")
+P = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+KERNEL = skh.GaussianKernel(1.0)
+MODEL = skh.models.nonlinear_benchmark()
+RULES = [
+    skh.MonteCarlo(),
+    skh.Stratified(),
+    skh.Systematic(),
+    skh.QuasiMonteCarlo(),
+    skh.FWQuad(KERNEL),
+]
+
+
+def mixture(weights=(0.5, 0.5), means=((0.0, 0.0), (1.0, 1.0)), covariances=1.0):
+    return skh.GaussianMixture(weights, means, covariances)
+
+
+def filtered(transition=lambda t, x: (x, 1.0), log_likelihood=lambda t, x, y: np.zeros(len(x))):
+    model = skh.model_from_functions(([0.0], 1.0), transition, log_likelihood)
+    return skh.particle_filter(model, [0.0, 0.0], skh.Stratified(), 4, rng=0)
+
+
+BAD_VALUES = {
+    "negative weight": (
+        lambda: mixture(weights=[1.5, -0.5]),
+        r"weights must be non-negative, got -0.5",
+    ),
+    "NaN weight": (lambda: mixture(weights=[NAN, 1.0]), r"weights must be finite, got nan"),
+    "zero weights": (lambda: mixture(weights=[0.0, 0.0]), r"weights must not all be zero"),
+    "weights of wrong shape": (lambda: mixture(weights=[[1.0]]), r"weights must have shape \(K,\)"),
+    "no weights": (lambda: mixture(weights=[]), r"weights must have shape \(K,\) with K >= 1"),
+    "NaN mean": (
+        lambda: mixture(means=[[0.0, NAN], [1.0, 1.0]]),
+        r"means must be finite, got nan at",
+    ),
+    "infinite mean": (lambda: mixture(means=[[0.0, np.inf], [1.0, 1.0]]), r"means must be finite"),
+    "flat means": (lambda: mixture(means=[0.0, 1.0]), r"means must have shape \(n, d\)"),
+    "too few means": (
+        lambda: mixture(means=[[0.0, 0.0]]),
+        r"means must have one row per row of weights",
+    ),
+    "covariances of wrong shape": (
+        lambda: mixture(covariances=np.ones(3)),
+        r"covariances must have shape",
+    ),
+    "covariance of wrong size": (
+        lambda: mixture(covariances=np.eye(3)),
+        r"covariances .* got \(3, 3\)",
+    ),
+    "asymmetric": (
+        lambda: mixture(covariances=[[1.0, 0.5], [0.0, 1.0]]),
+        r"covariances must be symmetric",
+    ),
+    "indefinite": (
+        lambda: mixture(covariances=[[1.0, 2.0], [2.0, 1.0]]),
+        r"covariances must be positive semi-definite, got an eigenvalue -1",
+    ),
+    "one indefinite of two": (
+        lambda: mixture(covariances=[np.eye(2), -np.eye(2)]),
+        r"covariances must be positive semi-definite",
+    ),
+    "negative variance": (
+        lambda: mixture(covariances=-1.0),
+        r"covariances must be positive semi-def",
+    ),
+    "NaN variance": (lambda: mixture(covariances=[NAN, 1.0]), r"covariances must be finite"),
+    "variance zero": (
+        lambda: skh.GaussianKernel(0.0),
+        r"variance must be a positive number.*got 0.0",
+    ),
+    "variance negative": (lambda: skh.GaussianKernel([1.0, -1.0]), r"variance must be a positive"),
+    "variance NaN": (lambda: skh.GaussianKernel(NAN), r"variance must be finite, got nan"),
+    "variance empty": (lambda: skh.GaussianKernel([]), r"variance must be a positive number"),
+    "metric asymmetric": (
+        lambda: skh.GaussianKernel(1.0, metric=[[1.0, 0.5], [0.0, 1.0]]),
+        r"metric must be a symmetric \(d, d\) matrix",
+    ),
+    "metric not a matrix": (
+        lambda: skh.GaussianKernel(1.0, metric=[1.0]),
+        r"metric must be a symm",
+    ),
+    "metric singular": (
+        lambda: skh.GaussianKernel(1.0, metric=np.zeros((2, 2))),
+        r"metric must be positive definite",
+    ),
+    "points of wrong dimension": (
+        lambda: KERNEL.mean_map(P, [[0.0, 1.0]]),
+        r"x must have shape \(n, 1\)",
+    ),
+    "gram of different dimensions": (
+        lambda: KERNEL.gram([[0.0]], [[0.0, 1.0]]),
+        r"x must have shape",
+    ),
+    "mmd weights": (
+        lambda: skh.mmd(KERNEL, P, [[0.0]], [0.5, 0.5]),
+        r"w must have one row per row of x",
+    ),
+    "order": (
+        lambda: skh.QuasiMonteCarlo("random"),
+        r"order must be 'storage' or 'hilbert', got 'random'",
+    ),
+    "M zero": (
+        lambda: skh.FWQuad(KERNEL, search_points=0),
+        r"search_points must be a positive integer",
+    ),
+    "tol negative": (
+        lambda: skh.FWQuad(KERNEL, tol=-1.0),
+        r"tol must be None or a non-negative number",
+    ),
+    "tol NaN": (lambda: skh.FWQuad(KERNEL, tol=NAN), r"tol must be None or a non-negative number"),
+    "n zero": (
+        lambda: skh.ParticleFilter(MODEL, skh.MonteCarlo(), 0),
+        r"n must be a positive integer",
+    ),
+    "no observations": (
+        lambda: skh.particle_filter(MODEL, [], skh.MonteCarlo(), 5),
+        r"ys must hold",
+    ),
+    "h zero": (
+        lambda: skh.ParticleFilter(MODEL, skh.MonteCarlo(), 5).predict(0),
+        r"h must be a pos",
+    ),
+    "likelihood NaN": (
+        lambda: filtered(log_likelihood=lambda t, x, y: np.where(np.arange(4) == 2, NAN, 0.0)),
+        r"model.log_likelihood at t=0 must return numbers below \+inf, got nan for particle 2",
+    ),
+    "likelihood +inf": (
+        lambda: filtered(log_likelihood=lambda t, x, y: np.full(4, np.inf)),
+        r"model.log_likelihood at t=0 .* got inf for particle 0",
+    ),
+    "likelihood of wrong shape": (
+        lambda: filtered(log_likelihood=lambda t, x, y: np.zeros((4, 1))),
+        r"model.log_likelihood at t=0 must return shape \(4,\), got \(4, 1\)",
+    ),
+    "likelihood scalar": (
+        lambda: filtered(log_likelihood=lambda t, x, y: 0.0),
+        r"model.log_likelihood at t=0 must return shape \(4,\), got \(\)",
+    ),
+    "transition NaN": (
+        lambda: filtered(transition=lambda t, x: (x * NAN, 1.0)),
+        r"model.transition at t=0 must return .* means must be finite",
+    ),
+    "transition of too few rows": (
+        lambda: filtered(transition=lambda t, x: (x[:2], 1.0)),
+        r"model.transition at t=0 .* 4 particles in 1 dimensions: means must have one row",
+    ),
+    "transition of wrong dimension": (
+        lambda: filtered(transition=lambda t, x: (np.zeros((4, 2)), 1.0)),
+        r"model.transition at t=0 .* means must have shape \(n, 1\)",
+    ),
+    "transition with negative variance": (
+        lambda: filtered(transition=lambda t, x: (x, -1.0)),
+        r"model.transition at t=0 .* covariances must be positive semi-definite",
+    ),
+    "transition that is no pair": (
+        lambda: filtered(transition=lambda t, x: x),
+        r"model.transition at t=0",
+    ),
+    "mixture transition of odd size": (
+        lambda: filtered(
+            transition=lambda t, x: skh.GaussianMixture(np.ones(5), np.zeros((5, 1)), 1.0)
+        ),
+        r"model.transition at t=0 .* same number of components for each of the 4 particles, got 5",
+    ),
+}
+
+BAD_TYPES = {
+    "weights": (lambda: mixture(weights="ab"), r"weights must be an array of real numbers"),
+    "ragged means": (
+        lambda: mixture(means=[[0.0], [1.0, 2.0]]),
+        r"means must be an array of real numb",
+    ),
+    "n float": (lambda: P.sample(2.5), r"n must be a positive integer, got 2.5"),
+    "n bool": (lambda: P.sample(True), r"n must be a positive integer, got True"),
+    "M float": (
+        lambda: skh.FWQuad(KERNEL, search_points=1e4),
+        r"search_points must be a positive int",
+    ),
+    "kernel": (lambda: skh.FWQuad(1.0), r"kernel must be a GaussianKernel, got 1.0"),
+    "step": (
+        lambda: skh.FWQuad(KERNEL, step="herding"),
+        r"step must be a step such as skh.Herding\(\)",
+    ),
+    "step class": (lambda: skh.FWQuad(KERNEL, step=skh.Herding), r"step must be a step such as"),
+    "search": (lambda: skh.FWQuad(KERNEL, search="sobol"), r"search must be a rule such as"),
+    "rule": (
+        lambda: skh.ParticleFilter(MODEL, "FW", 5),
+        r"rule must be a rule such as .* got 'FW'",
+    ),
+    "rule class": (
+        lambda: skh.ParticleFilter(MODEL, skh.MonteCarlo, 5),
+        r"rule must be a rule such",
+    ),
+    "rule that returns no points": (
+        lambda: skh.particle_filter(MODEL, [0.0], lambda p, n, rng: p.means, 5),
+        r"rule must return WeightedPoints",
+    ),
+    "model": (
+        lambda: skh.ParticleFilter(object(), skh.MonteCarlo(), 5),
+        r"model must be .* without prior",
+    ),
+    "model class": (
+        lambda: skh.ParticleFilter(skh.models.NonlinearBenchmark, skh.MonteCarlo(), 5),
+        r"model must be an object .* got the class",
+    ),
+    "prior": (
+        lambda: skh.particle_filter(
+            type("M", (), {"prior": lambda s: 0, "transition": id, "log_likelihood": id})(),
+            [0.0],
+            skh.MonteCarlo(),
+            5,
+        ),
+        r"model.prior\(\) must return a GaussianMixture, got 0",
+    ),
+    "function": (
+        lambda: skh.model_from_functions(([0.0], 1.0), 3, lambda t, x, y: 0),
+        r"transition must be a function, got 3",
+    ),
+    "rng": (lambda: P.sample(3, rng="seed"), r"SeedSequence|entropy|str"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD_VALUES.values(), ids=BAD_VALUES)
+def test_bad_values_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(("call", "message"), BAD_TYPES.values(), ids=BAD_TYPES)
+def test_bad_types_are_named(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("n", [0, -3])
+def test_every_rule_refuses_a_number_of_points_that_is_not_positive(rule, n):
+    with pytest.raises(ValueError, match=f"n must be a positive integer, got {n}"):
+        rule(P, n)
+
+
+def test_a_failed_step_changes_nothing_and_the_next_one_goes_on():
+    calls = {"bad": True}
+
+    def log_likelihood(t, x, y):
+        return np.full(len(x), NAN if calls["bad"] and t == 1 else 0.0) - x[:, 0] ** 2
+
+    def filters():
+        model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 1.0), log_likelihood)
+        return skh.ParticleFilter(model, skh.FWQuad(KERNEL, search_points=50), 8, rng=0)
+
+    pf, plain = filters(), filters()
+    pf.step(0.0)
+    with pytest.raises(ValueError, match="t=1"):
+        pf.step(0.0)
+    calls["bad"] = False
+    plain.step(0.0)
+    np.testing.assert_array_equal(pf.step(0.0).w, plain.step(0.0).w)

@@ -1,0 +1,84 @@
+"""The exact references, against constructions that share nothing with them."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+import oracles
+import skh
+
+
+def test_kalman_filter_equals_conditioning_of_the_joint_gaussian():
+    model = skh.models.lgss3()
+    _, ys = model.simulate(6, rng=0)
+    T, d = 6, 3
+    F = np.zeros((T * d, T * d))
+    for t in range(T):
+        for s in range(t + 1):
+            F[t * d : (t + 1) * d, s * d : (s + 1) * d] = np.linalg.matrix_power(model.A, t - s)
+    P = F @ F.T  # x_0 and all v are standard normal
+    H = np.kron(np.eye(T), model.C)
+    S = H @ P @ H.T + 0.1 * np.eye(T)
+    gain = P @ H.T @ np.linalg.inv(S)
+    result = skh.kalman_filter(model, ys)
+    np.testing.assert_allclose(result.means[-1], (gain @ ys.ravel())[-d:], atol=1e-12)
+    np.testing.assert_allclose(
+        result.covariances[-1], (P - gain @ H @ P)[-d:, -d:], rtol=1e-10, atol=1e-13
+    )
+    exact = multivariate_normal(np.zeros(T), S).logpdf(ys.ravel())
+    assert result.log_evidence == pytest.approx(exact, abs=1e-11)
+
+
+def test_kalman_filter_predicts_where_nothing_was_measured():
+    model = skh.models.lgss3()
+    _, ys = model.simulate(5, rng=0)
+    ys[3] = np.nan
+    result = skh.kalman_filter(model, ys)
+    as_none = skh.kalman_filter(model, [None if np.isnan(y).all() else y for y in ys])
+    np.testing.assert_array_equal(result.means, as_none.means)
+    np.testing.assert_allclose(result.means[3], model.A @ result.means[2], rtol=1e-13)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("T", [1, 2, 5])
+def test_jump_markov_filter_equals_enumeration(seed, T):
+    rng = np.random.default_rng(seed)
+    plain = skh.models.jmls(seed)
+    # modes that differ in their noises too, and a switching that is not symmetric
+    model = skh.models.JumpMarkov(
+        plain.A,
+        plain.C,
+        plain.Q * np.array([1.0, 2.5])[:, None, None],
+        plain.R * np.array([1.0, 0.3])[:, None, None],
+        np.array([[0.9, 0.1], [0.4, 0.6]]),
+        np.array([0.2, 0.8]),
+        rng.normal(size=2),
+        np.diag([1.0, 0.5]),
+    )
+    _, ys = model.simulate(T, rng=seed)
+    mean, covariance, log_evidence, mode = oracles.jump_markov_by_enumeration(model, ys)
+    result = skh.jump_markov_filter(model, ys)
+    np.testing.assert_allclose(result.means[-1], mean, atol=1e-11)
+    np.testing.assert_allclose(result.covariances[-1], covariance, atol=1e-11)
+    np.testing.assert_allclose(result.mode_probabilities[-1], mode, atol=1e-12)
+    assert result.log_evidence == pytest.approx(log_evidence, abs=1e-11)
+
+
+def test_jump_markov_filter_skips_what_was_not_measured():
+    model = skh.models.jmls()
+    _, ys = model.simulate(5, rng=0)
+    shortened = skh.jump_markov_filter(model, [*ys[:4], None])
+    np.testing.assert_allclose(
+        shortened.mode_probabilities[-1],
+        shortened.mode_probabilities[-2] @ model.switching,
+        rtol=1e-12,
+    )
+    assert shortened.log_evidence == pytest.approx(
+        skh.jump_markov_filter(model, ys[:4]).log_evidence
+    )
+
+
+def test_jump_markov_filter_refuses_what_would_not_fit_in_memory():
+    model = skh.models.jmls()
+    with pytest.raises(ValueError, match="T=30"):
+        skh.jump_markov_filter(model, np.zeros((30, 1)))

@@ -1,0 +1,71 @@
+"""Moments and draws of a mixture, in every form of its covariances."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+import skh
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+def test_moments_equal_those_of_the_components(kind):
+    p = oracles.random_mixture(4, 3, np.random.default_rng(0), kind)
+    mean = sum(w * m for w, m in zip(p.weights, p.means, strict=True))
+    second = sum(
+        w * (S + np.outer(m, m))
+        for w, m, S in zip(p.weights, p.means, p.covariance_matrices, strict=True)
+    )
+    np.testing.assert_allclose(p.mean, mean, rtol=1e-13)
+    np.testing.assert_allclose(p.covariance, second - np.outer(mean, mean), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+def test_draws_of_a_component_have_its_moments(kind):
+    p = oracles.random_mixture(3, 2, np.random.default_rng(1), kind)
+    x, component = p.sample(200_000, rng=2)
+    np.testing.assert_allclose(np.bincount(component) / len(x), p.weights, atol=0.005)
+    for k in range(3):
+        np.testing.assert_allclose(x[component == k].mean(0), p.means[k], atol=0.05)
+        np.testing.assert_allclose(np.cov(x[component == k].T), p.covariance_matrices[k], atol=0.1)
+
+
+@pytest.mark.parametrize(
+    "singular",
+    [0.0, [0.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [np.zeros((2, 2)), [[1.0, 1.0], [1.0, 1.0]]]],
+)
+def test_singular_covariances_are_allowed(singular):
+    p = skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0], [5.0, 1.0]], singular)
+    x, component = p.sample(1000, rng=0)
+    e = x - p.means[component]
+    for k in range(2):
+        np.testing.assert_allclose(np.cov(e[component == k].T), p.covariance_matrices[k], atol=0.2)
+    if np.ndim(singular) >= 2:  # all mass on the diagonal, or none
+        np.testing.assert_allclose(e[:, 0], e[:, 1], atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+def test_linear_map_transforms_the_moments(kind):
+    rng = np.random.default_rng(3)
+    p = oracles.random_mixture(4, 3, rng, kind)
+    A = rng.normal(size=(2, 3))
+    q = p.linear_map(A)
+    np.testing.assert_allclose(q.mean, A @ p.mean, rtol=1e-12)
+    np.testing.assert_allclose(q.covariance, A @ p.covariance @ A.T, rtol=1e-11)
+
+
+@given(
+    weights=st.lists(st.sampled_from([0.0, 1e-300, 1e-12, 0.3, 1.0, 7.0]), min_size=1, max_size=9),
+    u=st.floats(0, 1, exclude_max=True),
+)
+def test_inverse_transform_never_chooses_a_component_without_weight(weights, u):
+    if sum(weights) == 0:
+        weights[0] = 1.0
+    p = skh.GaussianMixture(weights, np.zeros((len(weights), 1)), 1.0)
+    assert p.weights[p.choose(np.array([u]))[0]] > 0
+
+
+def test_length_and_dimension():
+    p = skh.GaussianMixture([1.0, 1.0], np.zeros((2, 3)), 1.0)
+    assert (len(p), p.d) == (2, 3)

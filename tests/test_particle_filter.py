@@ -1,0 +1,312 @@
+"""Algorithm 2: against exact filters, online against offline, and what happens when things fail."""
+
+import numpy as np
+import pytest
+
+import skh
+from test_rules import RULES
+
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+LGSS = skh.models.lgss3()
+JMLS = skh.models.jmls()
+NONLINEAR = skh.models.nonlinear_benchmark()
+
+
+def rmse(a, b):
+    return np.sqrt(np.mean((a - b) ** 2))
+
+
+def test_large_particle_filter_agrees_with_kalman():
+    _, ys = LGSS.simulate(100, rng=0)
+    exact = skh.kalman_filter(LGSS, ys)
+    result = skh.particle_filter(LGSS, ys, skh.Stratified(), 100_000, rng=1)
+    assert rmse(result.means, exact.means) < 0.02
+    assert rmse(result.covariances, exact.covariances) < 0.02
+    assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.3)
+
+
+def test_herded_particles_beat_random_ones_on_the_linear_model():
+    """LGSS d=3, N=100, medians of the RMSE over ten batches, kernel variance 1 as in the paper."""
+    kernel = skh.GaussianKernel(1.0)
+    rules = {
+        "PF": skh.Stratified(),
+        "FW": skh.FWQuad(kernel, search_points=5_000),
+        "FCFW": skh.FWQuad(kernel, skh.FullyCorrective(), 5_000),
+    }
+    errors = {name: [] for name in rules}
+    for batch in range(10):
+        _, ys = LGSS.simulate(100, rng=batch)
+        exact = skh.kalman_filter(LGSS, ys)
+        for name, rule in rules.items():
+            result = skh.particle_filter(LGSS, ys, rule, 100, rng=batch)
+            errors[name].append(rmse(result.means, exact.means))
+    median = {name: np.median(e) for name, e in errors.items()}
+    assert median["FW"] <= 0.78 * median["PF"]
+    assert median["FCFW"] <= 0.65 * median["PF"]
+
+
+def test_jump_markov_particles_agree_with_the_exact_filter():
+    _, ys = JMLS.simulate(10, rng=0)
+    exact = skh.jump_markov_filter(JMLS, ys)
+    result = skh.particle_filter(JMLS, ys, skh.Stratified(), 50_000, rng=1, history=True)
+    assert rmse(result.means, exact.means) < 0.02
+    assert rmse(result.covariances, exact.covariances) < 0.02
+    assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)
+    modes = [b.w @ np.exp(b.carry) for b in result.history]
+    np.testing.assert_allclose(modes, exact.mode_probabilities, atol=0.02)
+
+
+def test_jump_markov_model_with_equal_modes_is_the_linear_model():
+    A, C = LGSS.A, LGSS.C
+    twice = skh.models.JumpMarkov(
+        *(np.array([a, a]) for a in (A, C, LGSS.Q, LGSS.R)),
+        np.array([[0.7, 0.3], [0.3, 0.7]]),
+        np.array([0.5, 0.5]),
+        LGSS.initial_mean,
+        LGSS.initial_covariance,
+    )
+    _, ys = LGSS.simulate(20, rng=0)
+    result = skh.particle_filter(twice, ys, skh.QuasiMonteCarlo(), 20_000, rng=0)
+    assert rmse(result.means, skh.kalman_filter(LGSS, ys).means) < 0.02
+
+
+@every_rule
+@pytest.mark.parametrize("model", [LGSS, JMLS, NONLINEAR], ids=["lgss3", "jmls", "nonlinear"])
+def test_online_and_offline_give_the_same_numbers(rule, model):
+    _, ys = model.simulate(6, rng=0)
+    ys[3] = np.nan
+    result = skh.particle_filter(model, ys, rule, 30, rng=7, quantiles=(0.1, 0.5, 0.9))
+    pf = skh.ParticleFilter(model, rule, 30, rng=7)
+    beliefs = [pf.step(y) for y in ys]
+    assert pf.t == 6
+    assert pf.belief is beliefs[-1]
+    np.testing.assert_array_equal(result.means, [b.mean for b in beliefs])
+    np.testing.assert_array_equal(result.covariances, [b.covariance for b in beliefs])
+    np.testing.assert_array_equal(result.ess, [b.ess for b in beliefs])
+    np.testing.assert_array_equal(result.mmd, [b.mmd for b in beliefs])
+    np.testing.assert_array_equal(result.n_particles, [len(b.x) for b in beliefs])
+    increments = [b.log_evidence_increment for b in beliefs]
+    np.testing.assert_array_equal(result.log_evidence_increments, increments)
+    assert result.log_evidence == pytest.approx(sum(increments), abs=1e-12)
+    assert increments[3] == 0
+    evaluations = result.n_likelihood_evaluations
+    np.testing.assert_array_equal(evaluations, result.n_particles * (np.arange(6) != 3))
+    assert result.quantiles.shape == (6, 3, model.prior().d)
+    for b in beliefs:
+        assert b.w.sum() == pytest.approx(1, abs=1e-12)
+        assert np.isfinite(b.x).all()
+
+
+def test_quantiles_are_those_of_the_weighted_particles():
+    belief = skh.ParticleFilter(LGSS, skh.MonteCarlo(), 50, rng=0).step(0.5)
+    for q in (0.05, 0.5, 0.95):
+        for value, column in zip(belief.quantile(q), belief.x.T, strict=True):
+            assert belief.w[column < value].sum() < q <= belief.w[column <= value].sum() + 1e-12
+
+
+def test_evidence_is_unbiased_for_random_rules():
+    """E of the estimate is the evidence: mean over many runs within four standard errors."""
+    _, ys = LGSS.simulate(3, rng=0)
+    exact = skh.kalman_filter(LGSS, ys).log_evidence
+    runs = [skh.particle_filter(LGSS, ys, skh.Stratified(), 30, rng=s) for s in range(600)]
+    ratio = np.exp([r.log_evidence - exact for r in runs])
+    assert abs(ratio.mean() - 1) < 4 * ratio.std() / len(runs) ** 0.5
+
+
+def test_trajectories_are_read_back_through_the_ancestors():
+    """A chain without noise in which every particle remembers where it came from."""
+    start = skh.GaussianMixture(np.ones(5), np.arange(5.0)[:, None], 0.0)
+    model = skh.model_from_functions(
+        start, lambda t, x: (x + 10.0, 0.0), lambda t, x, y: -np.abs(x[:, 0] % 10 - y)
+    )
+    result = skh.particle_filter(model, [2.0, 2.0, 2.0], skh.Stratified(), 20, rng=0, history=True)
+    paths, w = result.trajectories()
+    assert paths.shape == (20, 3, 1)
+    np.testing.assert_array_equal(paths[:, :, 0] - paths[:, :1, 0], np.tile([0, 10, 20], (20, 1)))
+    np.testing.assert_array_equal(paths[:, -1], result.history[-1].x)
+    assert w.sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="history=True"):
+        skh.particle_filter(model, [2.0], skh.Stratified(), 20).trajectories()
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, [np.nan], np.array([np.nan])])
+def test_missing_observations_only_predict(missing):
+    pf = skh.ParticleFilter(LGSS, RULES["FW"], 40, rng=0)
+    pf.step(0.3)
+    predicted = pf.predict()
+    belief = pf.step(missing)
+    np.testing.assert_allclose(belief.w, np.full(40, 1 / 40), rtol=1e-12)
+    assert belief.log_evidence_increment == 0
+    assert belief.n_likelihood_evaluations == 0
+    np.testing.assert_allclose(belief.mean, predicted.mean, atol=0.2)
+
+
+def test_observations_of_any_type_reach_the_likelihood():
+    seen = []
+
+    def log_likelihood(t, x, y):
+        seen.append(y)
+        return np.zeros(len(x))
+
+    model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 1.0), log_likelihood)
+    ys = [{"scan": 1}, "text", [1.0, np.nan], 3, object(), np.array(["a"])]
+    skh.particle_filter(model, ys, skh.Stratified(), 5)
+    assert seen == ys
+
+
+def test_prediction_equals_kalman_prediction():
+    _, ys = LGSS.simulate(10, rng=0)
+    exact = skh.kalman_filter(LGSS, ys)
+    pf = skh.ParticleFilter(LGSS, skh.QuasiMonteCarlo(), 20_000, rng=0)
+    for y in ys:
+        pf.step(y)
+    m, P = exact.means[-1], exact.covariances[-1]
+    for h in range(1, 4):
+        m, P = LGSS.A @ m, LGSS.A @ P @ LGSS.A.T + LGSS.Q
+        mixture = pf.predict(h)
+        np.testing.assert_allclose(mixture.mean, m, atol=0.03)
+        np.testing.assert_allclose(mixture.covariance, P, atol=0.06)
+
+
+@every_rule
+@pytest.mark.parametrize("model", [JMLS, NONLINEAR], ids=["jmls", "nonlinear"])
+def test_prediction_leaves_the_filter_as_it_was(rule, model):
+    _, ys = model.simulate(4, rng=0)
+    plain, curious = (skh.ParticleFilter(model, rule, 20, rng=3) for _ in range(2))
+    for y in ys:
+        first, second = curious.predict(3), curious.predict(3)
+        np.testing.assert_array_equal(first.means, second.means)
+        np.testing.assert_array_equal(plain.step(y).x, curious.step(y).x)
+
+
+def test_prediction_before_the_first_observation_is_the_prior():
+    prior = skh.ParticleFilter(LGSS, skh.Stratified(), 10).predict()
+    np.testing.assert_array_equal(prior.mean, LGSS.initial_mean)
+
+
+@every_rule
+def test_filter_goes_on_after_likelihoods_that_are_all_zero(rule):
+    def log_likelihood(t, x, y):
+        return np.full(len(x), -np.inf) if y == "impossible" else -((x[:, 0] - y) ** 2)
+
+    model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (0.5 * x, 1.0), log_likelihood)
+    plain, hit = (skh.ParticleFilter(model, rule, 20, rng=0) for _ in range(2))
+    for t, y in enumerate([0.1, 0.7, -0.3]):
+        before = hit.belief
+        with pytest.raises(skh.ZeroLikelihoodError, match=f"t={t}"):
+            hit.step("impossible")
+        assert hit.t == t
+        assert hit.belief is before
+        np.testing.assert_array_equal(plain.step(y).w, hit.step(y).w)
+
+
+def test_likelihoods_far_below_underflow_are_normalised():
+    model = skh.model_from_functions(
+        ([0.0], 1.0), lambda t, x: (x, 1.0), lambda t, x, y: -1e5 - 0.5 * (x[:, 0] - y) ** 2
+    )
+    result = skh.particle_filter(model, [0.5] * 5, skh.Stratified(), 50, rng=0)
+    assert np.isfinite(result.means).all()
+    assert result.log_evidence == pytest.approx(-5e5, rel=1e-3)
+
+
+def test_likelihood_of_one_particle_at_a_time_gives_the_same_as_a_batched_one():
+    def batched(t, x, y):
+        return -0.5 * ((y - x) ** 2).sum(axis=1)
+
+    def single(t, x, y):
+        assert x.shape == (2,)
+        return -0.5 * ((y - x) ** 2).sum()
+
+    results = [
+        skh.particle_filter(
+            skh.model_from_functions(([0.0, 0.0], np.eye(2)), lambda t, x: (x, 0.1), f, batched=b),
+            [1.0, 2.0],
+            skh.Stratified(),
+            10,
+            rng=0,
+        )
+        for f, b in ((batched, True), (single, False))
+    ]
+    np.testing.assert_allclose(results[0].means, results[1].means, rtol=1e-13)
+
+
+def test_transition_that_is_a_mixture_splits_each_particle():
+    """Two components per particle at +-1 with odds 3:1."""
+
+    def transition(t, x):
+        means = np.stack([x - 1, x + 1], axis=1).reshape(-1, 1)
+        return skh.GaussianMixture(np.tile([3.0, 1.0], len(x)), means, 0.0)
+
+    model = skh.model_from_functions(([0.0], 0.0), transition, lambda t, x, y: np.zeros(len(x)))
+    pf = skh.ParticleFilter(model, skh.Stratified(), 400, rng=0)
+    pf.step(0)
+    belief = pf.step(0)
+    assert set(belief.x[:, 0]) == {-1.0, 1.0}
+    assert belief.mean[0] == pytest.approx(-0.5, abs=0.15)  # 3.5 standard errors
+    assert belief.ancestor.max() < 400
+
+
+def test_carry_may_be_a_tuple_or_a_dict_and_follows_the_ancestors():
+    from typing import NamedTuple
+
+    class Pair(NamedTuple):
+        start: np.ndarray
+        age: np.ndarray
+
+    class Remembering:
+        """Particles never move and carry where they started."""
+
+        def __init__(self, pack, unpack):
+            self.pack, self.unpack = pack, unpack
+
+        def prior(self):
+            return skh.GaussianMixture(np.ones(6), np.arange(6.0)[:, None], 0.0)
+
+        def initial_carry(self, x):
+            return self.pack(x[:, 0].copy(), np.zeros(len(x)))
+
+        def transition(self, t, x, carry):
+            return x, 0.0
+
+        def move(self, t, x, carry, x_next):
+            start, age = self.unpack(carry)
+            return self.pack(start, age + 1)
+
+        def log_likelihood(self, t, x, y, carry):
+            return -((x[:, 0] - y) ** 2), carry
+
+    packings = [
+        (Pair, tuple),
+        (lambda a, b: (a, b), tuple),
+        (lambda a, b: {"start": a, "age": b}, lambda c: (c["start"], c["age"])),
+        (lambda a, b: np.stack([a, b], axis=1), lambda c: c.T),
+    ]
+    for pack, unpack in packings:
+        pf = skh.ParticleFilter(Remembering(pack, unpack), skh.MonteCarlo(), 30, rng=0)
+        for age in range(4):
+            belief = pf.step(2.0)
+            start, ages = unpack(belief.carry)
+            np.testing.assert_array_equal(start, belief.x[:, 0])
+            np.testing.assert_array_equal(ages, np.full(30, age))
+
+
+def test_progress_is_reported_after_each_step(capsys):
+    calls = []
+    _, ys = LGSS.simulate(3, rng=0)
+    skh.particle_filter(
+        LGSS, ys, skh.Stratified(), 5, progress=lambda done, total: calls.append((done, total))
+    )
+    assert calls == [(1, 3), (2, 3), (3, 3)]
+    skh.particle_filter(LGSS, ys, skh.Stratified(), 5)
+    assert capsys.readouterr().out == ""
+    skh.particle_filter(LGSS, ys, skh.Stratified(), 5, progress=True)
+    assert "3/3" in capsys.readouterr().out
+
+
+def test_a_rule_of_ones_own_needs_only_its_signature():
+    def at_the_means(p, n, *, rng=None):
+        return skh.WeightedPoints(p.means, p.weights, np.arange(len(p)))
+
+    _, ys = NONLINEAR.simulate(5, rng=0)
+    result = skh.particle_filter(NONLINEAR, ys, at_the_means, 10)
+    np.testing.assert_array_equal(result.n_particles, np.ones(5))

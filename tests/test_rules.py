@@ -1,0 +1,126 @@
+"""One battery over all rules: what every quadrature rule must satisfy."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import oracles
+import skh
+
+KERNEL = skh.GaussianKernel(1.0)
+RULES = {
+    "MonteCarlo": skh.MonteCarlo(),
+    "Stratified": skh.Stratified(),
+    "Systematic": skh.Systematic(),
+    "Sobol": skh.QuasiMonteCarlo("storage"),
+    "Hilbert": skh.QuasiMonteCarlo("hilbert"),
+    "FW": skh.FWQuad(KERNEL, search_points=500),
+    "FW-LS": skh.FWQuad(KERNEL, skh.LineSearch(), 500),
+    "FCFW": skh.FWQuad(KERNEL, skh.FullyCorrective(), 500),
+    "FCFW, several scales": skh.FWQuad(skh.GaussianKernel((0.1, 1.0)), skh.FullyCorrective(), 500),
+    "FW, Sobol search": skh.FWQuad(KERNEL, search_points=500, search=skh.QuasiMonteCarlo()),
+    "Measured": skh.Measured(skh.Stratified(), KERNEL),
+}
+EQUAL_WEIGHTS = [name for name in RULES if "FCFW" not in name and name != "FW-LS"]
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+
+
+@every_rule
+@pytest.mark.parametrize("kind", oracles.KINDS)
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (1, 37), (2, 16), (4, 50)])
+def test_points_are_a_weighted_sample_of_the_components(rule, kind, d, n):
+    p = oracles.random_mixture(6, d, np.random.default_rng(0), kind)
+    points = rule(p, n, rng=1)
+    m = len(points)
+    assert points.x.shape == (m, d)
+    assert points.w.shape == points.component.shape == (m,)
+    assert 1 <= m <= n
+    assert points.w.sum() == pytest.approx(1, abs=1e-12)
+    assert (points.w > 0).all()
+    assert np.isfinite(points.x).all()
+    # each point lies within seven standard deviations of the component it is said to come from
+    e = points.x - p.means[points.component]
+    S = p.covariance_matrices[points.component]
+    assert (np.einsum("ni,nij,nj->n", e, np.linalg.inv(S), e) < 49 + 6 * d).all()
+
+
+@pytest.mark.parametrize("name", EQUAL_WEIGHTS)
+def test_rules_of_equal_weights_return_exactly_n(name):
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    points = RULES[name](p, 23, rng=1)
+    np.testing.assert_allclose(points.w, np.full(23, 1 / 23), rtol=1e-12)
+
+
+@every_rule
+def test_same_seed_same_points(rule):
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    first, again, other = (rule(p, 20, rng=seed) for seed in (5, np.random.default_rng(5), 6))
+    np.testing.assert_array_equal(first.x, again.x)
+    np.testing.assert_array_equal(first.w, again.w)
+    assert not np.array_equal(first.x, other.x[: len(first)])
+
+
+@every_rule
+def test_global_random_state_is_left_alone(rule):
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 # the legacy state is the point
+    rule(p, 20)
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+@every_rule
+def test_components_without_weight_are_never_chosen(rule):
+    p = skh.GaussianMixture([0, 0.5, 0, 0.5, 0], [[0.0], [1], [2], [3], [4]], 0.01)
+    points = rule(p, 64, rng=0)
+    assert set(points.component) == {1, 3}
+
+
+@every_rule
+def test_a_dirac_gives_its_point(rule):
+    p = skh.GaussianMixture([1.0], [[3.0, -2.0]], 0.0)
+    points = rule(p, 5, rng=0)
+    np.testing.assert_array_equal(points.x, np.tile([3.0, -2.0], (len(points), 1)))
+
+
+@every_rule
+def test_mean_converges_to_the_mixtures(rule):
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    errors = []
+    for seed in range(20):
+        points = rule(p, 256, rng=seed)
+        errors.append(points.w @ points.x - p.mean)
+    # six standard errors of Monte Carlo; the others are better
+    allowed = 6 * np.sqrt(np.diag(p.covariance) / (256 * 20))
+    assert (np.abs(np.mean(errors, axis=0)) < allowed).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 100, 127, 128, 129])
+@pytest.mark.parametrize("order", ["storage", "hilbert"])
+def test_sobol_takes_any_number_without_a_warning(n, order):
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(skh.QuasiMonteCarlo(order)(p, n, rng=0)) == n
+
+
+@pytest.mark.parametrize("order", ["storage", "hilbert"])
+def test_sobol_numbers_choose_each_of_equal_components_equally_often(order):
+    """The last coordinate of a Sobol net of 2^m points has one point in each of 2^m intervals."""
+    p = skh.GaussianMixture(np.ones(16), np.random.default_rng(0).normal(size=(16, 3)), 1.0)
+    points = skh.QuasiMonteCarlo(order)(p, 64, rng=1)
+    np.testing.assert_array_equal(np.bincount(points.component), np.full(16, 4))
+
+
+def test_stratified_and_systematic_choose_by_one_number_in_each_stratum():
+    p = skh.GaussianMixture(np.ones(40), np.zeros((40, 1)), 1.0)
+    for rule in (skh.Stratified(), skh.Systematic()):
+        np.testing.assert_array_equal(rule(p, 40, rng=0).component, np.arange(40))
+
+
+def test_measured_adds_the_mmd_and_changes_nothing_else():
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    plain, measured = skh.Stratified()(p, 20, rng=0), RULES["Measured"](p, 20, rng=0)
+    np.testing.assert_array_equal(plain.x, measured.x)
+    assert np.isnan(plain.mmd)
+    assert measured.mmd == skh.mmd(KERNEL, p, plain.x, plain.w)

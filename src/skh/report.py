@@ -11,7 +11,7 @@ from skh.experiments.record import Record
 
 COLUMNS = (
     ("RMSE", "rmse", "{:.3f}"),
-    ("log-evidence error", "log_evidence_error", "{:.2f}"),
+    ("evidence error", "log_evidence_error", "{:.2f}"),
     ("ESS", "ess", "{:.1f}"),
     ("MMD", "mmd", "{:.4f}"),
     ("seconds", "seconds", "{:.2f}"),

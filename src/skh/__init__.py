@@ -21,6 +21,7 @@ from skh.kernel import GaussianKernel, mmd
 from skh.mixture import GaussianMixture
 from skh.model import CarryingModel, Model, model_from_functions
 from skh.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
+from skh.rao_blackwell import RaoBlackwellized, rao_blackwellize
 from skh.rule import Measured, Rule, WeightedPoints
 from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.simplex_qp import solve_simplex_qp
@@ -44,6 +45,7 @@ __all__ = [
     "MonteCarlo",
     "ParticleFilter",
     "QuasiMonteCarlo",
+    "RaoBlackwellized",
     "Rule",
     "Stop",
     "Stratified",
@@ -56,5 +58,6 @@ __all__ = [
     "model_from_functions",
     "models",
     "particle_filter",
+    "rao_blackwellize",
     "solve_simplex_qp",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skh._checks import Array, Indices
+from skh.gaussian import mixture_moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +19,9 @@ class Belief:
     """The filtering distribution at time ``t``: particles ``x`` (n, d) with weights ``w`` (n,).
 
     ``ancestor`` (n,) points into the particles of the step before, ``carry`` holds the records of a
-    `CarryingModel`, ``mmd`` is the error of the quadrature at this step (NaN where the rule does
-    not measure it), ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}).
+    `CarryingModel`, ``z`` the mean and covariance of its hidden part given each particle, ``mmd``
+    is the error of the quadrature at this step (NaN where the rule does not measure it),
+    ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}).
     """
 
     t: int
@@ -30,6 +32,7 @@ class Belief:
     mmd: float
     n_likelihood_evaluations: int
     carry: Any = None
+    z: tuple[Array, Array] | None = None
 
     @property
     def n_particles(self) -> int:
@@ -47,6 +50,27 @@ class Belief:
         centred = self.x - self.mean
         return (self.w * centred.T) @ centred
 
+    @cached_property
+    def joint_moments(self) -> tuple[Array, Array]:
+        """Mean and covariance of (x, z): those of the mixture of the particles' z."""
+        if self.z is None:
+            raise ValueError("the moments of z need a model with hidden_moments(carry)")
+        m, P = self.z
+        d = self.x.shape[1]
+        mean, covariance = mixture_moments(self.w, np.hstack([self.x, m]), _padded(P, d))
+        return mean, covariance
+
+    @property
+    def z_mean(self) -> Array:
+        """Filtered mean of z, ``(n_z,)``."""
+        return self.joint_moments[0][self.x.shape[1] :]
+
+    @property
+    def z_covariance(self) -> Array:
+        """Filtered covariance of z, ``(n_z, n_z)``."""
+        d = self.x.shape[1]
+        return self.joint_moments[1][d:, d:]
+
     @property
     def ess(self) -> float:
         """Effective sample size, 1 / sum of squared weights."""
@@ -56,6 +80,14 @@ class Belief:
         """Filtered quantiles of each coordinate, ``(..., d)``: the inverse of the weighted CDF."""
         levels = np.asarray(q, dtype=np.float64)
         return np.quantile(self.x, levels, axis=0, weights=self.w, method="inverted_cdf")
+
+
+def _padded(P: Array, d: int) -> Array:
+    """Covariances of z as covariances of (x, z) for particles, whose x has no spread."""
+    k = P.shape[-1] + d
+    padded = np.zeros((len(P), k, k))
+    padded[:, d:, d:] = P
+    return padded
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +108,15 @@ class FilterResult:
     n_particles: NDArray[np.intp]  # (T,)
     n_likelihood_evaluations: NDArray[np.intp]  # (T,): zero where nothing was observed
     quantiles: Array  # (T, len(quantiles), d)
-    history: tuple[Belief, ...] | None  # the belief of each step, where it was asked for
+    z_means: Array | None = None  # (T, n_z), where the model has a hidden part z
+    joint_covariances: Array | None = None  # (T, d + n_z, d + n_z) of (x, z)
+    history: tuple[Belief, ...] | None = None  # the belief of each step, where it was asked for
+
+    @property
+    def z_covariances(self) -> Array | None:
+        """Filtered covariances of z, (T, n_z, n_z)."""
+        d = self.means.shape[1]
+        return None if self.joint_covariances is None else self.joint_covariances[:, d:, d:]
 
     @property
     def log_evidence(self) -> float:
@@ -100,7 +140,9 @@ class FilterResult:
 def summary(belief: Belief, quantiles: Sequence[float]) -> dict[str, Any]:
     """What a belief contributes to each field of a `FilterResult`."""
     levels = belief.quantile(quantiles) if quantiles else np.empty((0, belief.x.shape[1]))
+    hidden = belief.z and {"z_means": belief.z_mean, "joint_covariances": belief.joint_moments[1]}
     return {
+        **(hidden or {}),
         "means": belief.mean,
         "covariances": belief.covariance,
         "log_evidence_increments": belief.log_evidence_increment,

@@ -1,4 +1,4 @@
-"""The Gaussian log-density, batched."""
+"""Gaussian algebra, batched over leading axes: densities, conditioning, checks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from math import log, pi
 import numpy as np
 
 from skh._checks import Array
+
+SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
+NEGATIVE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
 
 
 def log_density(residual: Array, covariance: Array) -> Array:
@@ -20,3 +23,65 @@ def log_density(residual: Array, covariance: Array) -> Array:
     log_det = np.log(np.linalg.diagonal(L)).sum(-1)
     result: Array = -0.5 * (u**2).sum(-1) - log_det - 0.5 * residual.shape[-1] * log(2 * pi)
     return result
+
+
+def transposed(A: Array) -> Array:
+    """The transpose of each matrix of a stack."""
+    return A.swapaxes(-1, -2)
+
+
+def apply(A: Array, x: Array) -> Array:
+    """``A x`` for stacks of matrices (..., k, d) and vectors (..., d)."""
+    return np.asarray((A @ x[..., None])[..., 0])
+
+
+def symmetric(S: Array) -> Array:
+    """The symmetric part of each matrix: takes the rounding out of a computed covariance."""
+    return (S + transposed(S)) / 2
+
+
+def condition(
+    m: Array, P: Array, residual: Array, C: Array, R: Array
+) -> tuple[Array, Array, Array]:
+    """Condition N(m, P) on a measurement with matrix C and noise R: one step of a Kalman filter.
+
+    ``residual`` is the measurement minus its prediction.  Returns the means, the covariances in
+    Joseph's form (positive semi-definite whatever the rounding), and the log-likelihood.
+    """
+    S = symmetric(C @ P @ transposed(C) + R)
+    gain = transposed(np.asarray(np.linalg.solve(S, C @ P)))
+    keep = np.eye(m.shape[-1]) - gain @ C
+    P = keep @ P @ transposed(keep) + gain @ R @ transposed(gain)
+    return m + apply(gain, residual), symmetric(P), log_density(residual, S)
+
+
+def mixture_moments(w: Array, m: Array, P: Array) -> tuple[Array, Array]:
+    """Mean and covariance of the mixture of N(m_k, P_k) with weights w_k."""
+    mean = w @ m
+    centred = m - mean
+    return mean, np.einsum("k,kij->ij", w, P) + (w * centred.T) @ centred
+
+
+def check_covariance(name: str, S: Array) -> None:
+    """Refuse what is not symmetric positive semi-definite, up to rounding; zero is allowed."""
+    scale = np.abs(S).max()
+    asymmetry = np.abs(S - transposed(S)).max()
+    if asymmetry > SYMMETRY * scale:
+        raise ValueError(f"{name} must be symmetric, got an asymmetry of {asymmetry:.3g}")
+    if scale > 0:
+        try:
+            np.linalg.cholesky(S + NEGATIVE * scale * np.eye(S.shape[-1]))
+        except np.linalg.LinAlgError:
+            lowest = np.linalg.eigvalsh(S).min()
+            raise ValueError(
+                f"{name} must be positive semi-definite, got an eigenvalue {lowest:.6g}"
+            ) from None
+
+
+def square_root(S: Array) -> Array:
+    """A factor L of each positive semi-definite matrix, L L' = S."""
+    try:
+        return np.asarray(np.linalg.cholesky(S))
+    except np.linalg.LinAlgError:  # singular
+        values, vectors = np.linalg.eigh(S)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skh._checks import Array
-from skh.gaussian import log_density
+from skh.gaussian import apply, condition, mixture_moments, transposed
 from skh.models.jump_markov import JumpMarkov
 from skh.models.linear_gaussian import LinearGaussian
 from skh.particle_filter import is_missing
@@ -34,20 +34,6 @@ class JumpMarkovResult(NamedTuple):
     mode_probabilities: Array
 
 
-def update(m: Array, P: Array, y: Array, C: Array, R: Array) -> tuple[Array, Array, Array]:
-    """Condition Gaussians N(m, P) on y = C x + N(0, R); leading axes are batches.
-
-    Returns the means, the covariances in Joseph's form (symmetric positive definite whatever the
-    rounding) and the log-likelihood of y.
-    """
-    S = C @ P @ C.swapaxes(-1, -2) + R
-    gain = np.linalg.solve(S, C @ P).swapaxes(-1, -2)
-    residual = y - (C @ m[..., None])[..., 0]
-    keep = np.eye(m.shape[-1]) - gain @ C
-    P = keep @ P @ keep.swapaxes(-1, -2) + gain @ R @ gain.swapaxes(-1, -2)
-    return m + (gain @ residual[..., None])[..., 0], P, log_density(residual, S)
-
-
 def kalman_filter(model: LinearGaussian, ys: Sequence[Any] | Array) -> KalmanResult:
     """The exact filter of a linear Gaussian model; None or NaN where nothing was measured.
 
@@ -63,7 +49,7 @@ def kalman_filter(model: LinearGaussian, ys: Sequence[Any] | Array) -> KalmanRes
         if t > 0:
             m, P = model.A @ m, model.A @ P @ model.A.T + model.Q
         if not is_missing(y):
-            m, P, log_l = update(m, P, np.atleast_1d(y), model.C, model.R)
+            m, P, log_l = condition(m, P, np.atleast_1d(y) - model.C @ m, model.C, model.R)
             log_evidence += float(log_l)
         means.append(m)
         covariances.append(P)
@@ -86,22 +72,16 @@ def jump_markov_filter(model: JumpMarkov, ys: Sequence[Any] | Array) -> JumpMark
     for t, y in enumerate(ys):
         if t > 0:  # x moves with the old mode, then each sequence branches into the new ones
             A = model.A[r]
-            m = (A @ m[..., None])[..., 0]
-            P = A @ P @ A.swapaxes(-1, -2) + model.Q[r]
+            m, P = apply(A, m), A @ P @ transposed(A) + model.Q[r]
             log_w = (log_w[:, None] + np.log(model.switching)[r]).ravel()
             m, P = np.repeat(m, modes, axis=0), np.repeat(P, modes, axis=0)
             r = np.tile(np.arange(modes), len(r))
         if not is_missing(y):
-            m, P, log_l = update(m, P, np.atleast_1d(y), model.C[r], model.R[r])
+            C = model.C[r]
+            m, P, log_l = condition(m, P, np.atleast_1d(y) - apply(C, m), C, model.R[r])
             log_w = log_w + log_l
             total = float(logsumexp(log_w))
             log_evidence, log_w = log_evidence + total, log_w - total
-        rows.append((*_moments(np.exp(log_w), m, P), np.bincount(r, np.exp(log_w), modes)))
+        rows.append((*mixture_moments(np.exp(log_w), m, P), np.bincount(r, np.exp(log_w), modes)))
     means, covariances, probabilities = (np.array(column) for column in zip(*rows, strict=True))
     return JumpMarkovResult(means, covariances, log_evidence, probabilities)
-
-
-def _moments(w: Array, m: Array, P: Array) -> tuple[Array, Array]:
-    mean = w @ m
-    centred = m - mean
-    return mean, np.einsum("k,kij->ij", w, P) + (w * centred.T) @ centred

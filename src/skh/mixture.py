@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-
-SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
-NEGATIVE = 1e-10  # tolerated negative eigenvalue, relative to the largest one
+from skh.gaussian import check_covariance, square_root, symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +55,8 @@ class GaussianMixture:
         object.__setattr__(self, "weights", w)
         object.__setattr__(self, "means", m)
         object.__setattr__(self, "covariances", _covariances(covariances, *m.shape))
-        object.__setattr__(self, "_factors", _factors(self.covariances))
+        S = self.covariances
+        object.__setattr__(self, "_factors", np.sqrt(S) if S.ndim <= 1 else square_root(S))
 
     @property
     def d(self) -> int:
@@ -97,7 +96,7 @@ class GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
         S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
         S = A @ S @ A.T
-        return GaussianMixture(self.weights, self.means @ A.T, (S + S.swapaxes(-1, -2)) / 2)
+        return GaussianMixture(self.weights, self.means @ A.T, symmetric(S))
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
@@ -132,24 +131,7 @@ def _covariances(value: ArrayLike, K: int, d: int) -> Array:
             f"for {K} means in {d} dimensions, got {S.shape}"
         )
     if S.ndim >= 2:
-        worst = np.abs(S - S.swapaxes(-1, -2)).max()
-        if worst > SYMMETRY * np.abs(S).max():
-            raise ValueError(f"covariances must be symmetric, got an asymmetry of {worst:.3g}")
+        check_covariance("covariances", S)
+    elif S.min() < 0:
+        raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
     return S
-
-
-def _factors(S: Array) -> Array:
-    """A square root L of each covariance, L L' = S: proves at once that all are PSD."""
-    if S.ndim <= 1:
-        if S.min() < 0:
-            raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
-        return np.asarray(np.sqrt(S))
-    try:
-        return np.asarray(np.linalg.cholesky(S))
-    except np.linalg.LinAlgError:  # singular or indefinite: the eigenvalues tell
-        values, vectors = np.linalg.eigh(S)
-    if (values.min(-1) < -NEGATIVE * np.abs(values).max(-1)).any():
-        raise ValueError(
-            f"covariances must be positive semi-definite, got an eigenvalue {values.min():.6g}"
-        )
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])

@@ -8,12 +8,28 @@ filter gathers the records by ancestor and passes them back; the model updates t
 1. ``move``: the chosen point x_{t+1} is a measurement of the hidden part,
 2. ``log_likelihood``: so is the observation.
 
-A carry is an array with one row per particle, or a tuple or dict of such arrays.
+A carry is an array with one row per particle, or a tuple or dict of such arrays.  Two more methods
+are optional: ``hidden_moments(carry)`` gives the mean (n, n_z) and covariance (n, n_z, n_z) of the
+hidden part z of each particle, from which the results get the moments of z and of (x, z);
+``joint_transition(t, x, carry)`` gives the Gaussians of (x_{t+1}, z_{t+1}) for joint prediction.
+
+A model with its own filter per particle, in full::
+
+    class RandomGain:  # y = z x + noise, z unknown and constant: Kalman filter (m, v) per particle
+        def prior(self): return skh.GaussianMixture([1.0], [[1.0]], 1.0)
+        def initial_carry(self, x): return np.zeros(len(x)), np.ones(len(x))
+        def transition(self, t, x, carry): return x, 0.1
+        def move(self, t, x, carry, x_next): return carry
+        def log_likelihood(self, t, x, y, carry):
+            m, v = carry
+            s, r = v * x[:, 0] ** 2 + 0.1, y - m * x[:, 0]
+            k = v * x[:, 0] / s
+            return -0.5 * (r**2 / s + np.log(2 * np.pi * s)), (m + k * r, v - k * v * x[:, 0])
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -172,7 +188,7 @@ class FunctionModel:
 
 
 def model_from_functions(
-    prior: GaussianMixture | tuple[Sequence[float] | Array, Any],
+    prior: GaussianMixture | tuple[Any, Any],
     transition: Callable[[int, Array], Transition],
     log_likelihood: Callable[[int, Array, Any], Any],
     *,
@@ -202,10 +218,15 @@ def model_from_functions(
     >>> skh.particle_filter(model, [0.3, 0.5], skh.Stratified(), 10, rng=0).means.shape
     (2, 1)
     """
-    if not isinstance(prior, GaussianMixture):
-        mean, covariance = prior
-        prior = GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)
     for name, function in (("transition", transition), ("log_likelihood", log_likelihood)):
         if not callable(function):
             raise TypeError(f"{name} must be a function, got {function!r}")
-    return FunctionModel(prior, transition, log_likelihood, batched)
+    return FunctionModel(as_prior(prior), transition, log_likelihood, batched)
+
+
+def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
+    """A prior given as a mixture, or as the mean and covariance of one Gaussian."""
+    if isinstance(prior, GaussianMixture):
+        return prior
+    mean, covariance = prior
+    return GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp
 
 from skh import _checks
@@ -34,8 +35,10 @@ class ZeroLikelihoodError(ValueError):
 class _Predicted:
     """The particles of a step before their observation: the output of step 3, with its baggage."""
 
-    points: WeightedPoints
+    x: Array
+    w: Array
     ancestor: Indices
+    mmd: float
     carry: Carry
 
 
@@ -93,40 +96,45 @@ class ParticleFilter:
         self._belief, self._mixture, self._predicted = belief, None, None
         return belief
 
-    def predict(self, h: int = 1) -> GaussianMixture:
+    def predict(self, h: int = 1, *, joint: bool = False) -> GaussianMixture:
         """The distribution of the state ``h`` steps after the last observation.
 
-        Exact given the particles for h = 1; further steps go through the rule.  Leaves the filter,
-        its random numbers included, as it is.
+        Exact given the particles for h = 1; further steps go through the rule.  With ``joint`` it
+        is that of (x, z), for a model with ``joint_transition``.  Leaves the filter, its random
+        numbers included, as it is.
         """
         h = _checks.positive_int("h", h)
-        mixture, _ = self._predictive()
-        if h == 1:
-            return mixture
-        predicted, rng = self._predict_particles(), deepcopy(self._rng)
-        for t in range(self.t, self.t + h - 1):
-            x = predicted.points.x
-            mixture, each = self._propagate(t, x, predicted.points.w, predicted.carry)
-            predicted = self._sample(t, mixture, each, x, predicted.carry, rng)
-        return mixture
+        if h == 1 and not joint:
+            return self._predictive()[0]
+        propagate = self._propagate_jointly if joint else self._propagate
+        return propagate(self.t + h - 2, self._particles_ahead(h - 1))[0]
 
-    # --- the steps of Algorithm 2 ----------------------------------------------------------------
+    def _particles_ahead(self, h: int) -> Belief | _Predicted:
+        """The particles ``h`` steps after the last observation, without any new one."""
+        if h == 0:
+            if self._belief is None:
+                raise ValueError("joint prediction needs a first step: before it there is no z")
+            return self._belief
+        particles, rng = self._predict_particles(), deepcopy(self._rng)
+        for t in range(self.t, self.t + h - 1):
+            particles = self._sample(t, particles, *self._propagate(t, particles), rng)
+        return particles
+
+    # --- the steps of Algorithm 2 ---------------------------------------------------------------
 
     def _predictive(self) -> tuple[GaussianMixture, int]:
         """Step 1 or 5: the mixture from which the next particles are taken."""
         if self._mixture is None:
             b = self._belief
-            if b is None:
-                self._mixture = self._prior(), 1
-            else:
-                self._mixture = self._propagate(b.t, b.x, b.w, b.carry)
+            self._mixture = self._prior() if b is None else self._propagate(b.t, b)
         return self._mixture
 
-    def _prior(self) -> GaussianMixture:
+    def _prior(self) -> tuple[GaussianMixture, int]:
+        """Step 1: the distribution of the first state."""
         prior = self._model.prior()
         if not isinstance(prior, GaussianMixture):
             raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
-        return prior
+        return prior, 1
 
     def _predict_particles(self) -> _Predicted:
         if self._predicted is None:
@@ -135,56 +143,57 @@ class ParticleFilter:
             if b is None:
                 points = self._call_rule(mixture, self._rng)
                 carry = self._model.initial_carry(points.x)
-                self._predicted = _Predicted(points, points.component, carry)
+                self._predicted = _Predicted(
+                    points.x, points.w, points.component, points.mmd, carry
+                )
             else:
-                self._predicted = self._sample(b.t, mixture, each, b.x, b.carry, self._rng)
+                self._predicted = self._sample(b.t, b, mixture, each, self._rng)
         return self._predicted
 
     def _sample(
-        self,
-        t: int,
-        mixture: GaussianMixture,
-        each: int,
-        x: Array,
-        carry: Carry,
-        rng: np.random.Generator,
+        self, t: int, old: Belief | _Predicted, mixture: GaussianMixture, each: int, rng: Generator
     ) -> _Predicted:
         """Step 3: particles of t + 1 from the mixture that those of t made."""
         points = self._call_rule(mixture, rng)
         ancestor = points.component // each
-        moved = self._model.move(t, x[ancestor], gather(carry, ancestor), points.x)
-        return _Predicted(points, ancestor, moved)
+        carry = self._model.move(t, old.x[ancestor], gather(old.carry, ancestor), points.x)
+        return _Predicted(points.x, points.w, ancestor, points.mmd, carry)
 
-    def _call_rule(self, mixture: GaussianMixture, rng: np.random.Generator) -> WeightedPoints:
+    def _call_rule(self, mixture: GaussianMixture, rng: Generator) -> WeightedPoints:
         points = self._rule(mixture, self._n, rng=rng)
         if not isinstance(points, WeightedPoints):
             raise TypeError(f"rule must return WeightedPoints, got {points!r}")
         return points
 
-    def _include(self, predicted: _Predicted, y: Any) -> Belief:
+    def _include(self, new: _Predicted, y: Any) -> Belief:
         """Step 4: include the observation and normalise."""
-        points, t, carry, evaluations = predicted.points, self.t, predicted.carry, 0
+        t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
         with np.errstate(divide="ignore"):  # a rule may return points of weight zero
-            log_w = np.log(points.w)
+            log_w = np.log(new.w)
         if not is_missing(y):
-            log_likelihood, carry = self._weigh(t, points.x, y, carry)
-            log_w, evaluations = log_w + log_likelihood, len(points)
+            log_likelihood, carry = self._weigh(t, new.x, y, carry)
+            log_w, evaluations = log_w + log_likelihood, n
         increment = float(logsumexp(log_w))
         if increment == -np.inf:
             raise ZeroLikelihoodError(
-                f"the likelihood of y at t={t} is zero at all {len(points)} particles; "
-                "the filter is as it was before: repeat the step with another observation, or None"
+                f"the likelihood of y at t={t} is zero at all {n} particles; the filter is as it "
+                "was before: repeat the step with another observation, or None"
             )
         return Belief(
             t=t,
-            x=points.x,
+            x=new.x,
             w=np.exp(log_w - increment),
-            ancestor=predicted.ancestor,
+            ancestor=new.ancestor,
             log_evidence_increment=increment if evaluations else 0.0,
-            mmd=points.mmd,
+            mmd=new.mmd,
             n_likelihood_evaluations=evaluations,
             carry=carry,
+            z=self._hidden_moments(carry),
         )
+
+    def _hidden_moments(self, carry: Carry) -> tuple[Array, Array] | None:
+        moments = getattr(self._model, "hidden_moments", None)
+        return moments(carry) if moments else None
 
     def _weigh(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
         values, carry = self._model.log_likelihood(t, x, y, carry)
@@ -201,18 +210,26 @@ class ParticleFilter:
             )
         return values, carry
 
-    def _propagate(self, t: int, x: Array, w: Array, carry: Carry) -> tuple[GaussianMixture, int]:
+    def _propagate(self, t: int, old: Belief | _Predicted) -> tuple[GaussianMixture, int]:
         """Step 5: propagate the approximation forward."""
-        transition = self._model.transition(t, x, carry)
+        n, d = old.x.shape
+        transition = self._model.transition(t, old.x, old.carry)
         try:
-            mixture, each = predictive(transition, w)
-            _checks.points("means", mixture.means, x.shape[1])
+            mixture, each = predictive(transition, old.w)
+            _checks.points("means", mixture.means, d)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "
-                f"for the {len(x)} particles in {x.shape[1]} dimensions: {error}"
+                f"for the {n} particles in {d} dimensions: {error}"
             ) from error
         return mixture, each
+
+    def _propagate_jointly(self, t: int, old: Belief | _Predicted) -> tuple[GaussianMixture, int]:
+        """Step 5 for x and z together."""
+        joint = getattr(self._model, "joint_transition", None)
+        if joint is None:
+            raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
+        return predictive(joint(t, old.x, old.carry), old.w)
 
 
 def is_missing(y: Any) -> bool:

@@ -86,6 +86,11 @@ class JumpMarkov:
         log_l = np.asarray(logsumexp(log_joint, axis=1))
         return log_l, log_joint - log_l[:, None]
 
+    def hidden_moments(self, carry: Array) -> tuple[Array, Array]:
+        """The mode as a hidden part: its indicator (one-hot) has the probabilities as its mean."""
+        p = np.exp(carry)
+        return p, p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
+
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """States (T, d) and observations (T, m), with the modes drawn and forgotten."""
         T = _checks.positive_int("T", T)

@@ -1,0 +1,287 @@
+r"""Appendix A: Rao-Blackwellization.  The tractable half of the state is never sampled.
+
+The state is a pair (x, z).  Given the history of x, z is Gaussian and a Kalman filter follows it:
+
+.. math::
+
+    x_{t+1} = f(x_t) + A_x(x_t) z_t + w_x, \quad
+    z_{t+1} = g(x_t) + A_z(x_t) z_t + w_z, \quad
+    y_t = h(x_t) + C(x_t) z_t + e_t,
+
+with noise (w_x, w_z) of covariances Q_x, Q_z and cross-covariance Q_xz, and e of covariance R, all
+of them functions of the time and the particle.  Each particle carries N(z_t | m, P), and three
+things happen to it in a step (Schön, Gustafsson and Nordlund, 2005):
+
+1. it contributes N(f + A_x m, S), S = A_x P A_x' + Q_x, to the predictive mixture of x;
+2. the chosen x_{t+1} is a measurement of z_t: with G = (A_z P A_x' + Q_xz') S^-1,
+
+   .. math::
+
+      m &\leftarrow g + A_z m + G (x_{t+1} - f - A_x m), \\
+      P &\leftarrow (A_z - G A_x) P (A_z - G A_x)^\top
+                    + Q_z + G Q_x G^\top - G Q_{xz} - (G Q_{xz})^\top,
+
+   Joseph's form: a sum of two covariances, so that rounding cannot make it indefinite;
+3. the observation updates it, and its predictive density of y is the particle's likelihood.
+
+Where f, g or h are nonlinear in z, the same steps with the values and Jacobians at z = m are an
+extended Kalman filter in each particle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skh._checks import Array
+from skh.gaussian import apply, check_covariance, condition, symmetric, transposed
+from skh.mixture import GaussianMixture
+from skh.model import as_prior
+from skh.models.linear_gaussian import LinearGaussian
+
+Affine = Callable[..., tuple[Any, Any, Any]]
+
+
+class ZBelief(NamedTuple):
+    """What a particle knows of z: mean (n, n_z) and covariance (n, n_z, n_z)."""
+
+    mean: Array
+    covariance: Array
+
+
+class Linearised(NamedTuple):
+    """A function of z near the particles' means: its value there, its matrix and its noise."""
+
+    value: Array  # (n, k)
+    matrix: Array  # (n, k, n_z) or (k, n_z)
+    noise: Array  # (n, k, k) or (k, k)
+
+
+class RaoBlackwellized:
+    """A conditionally linear Gaussian model as a `CarryingModel`; see the module's text.
+
+    Parameters
+    ----------
+    prior : GaussianMixture or (mean, covariance)
+        Of x_0.
+    z_prior : (mean, covariance), or f(x) -> (means, covariances)
+        Of z_0, the same for all particles or given each row of x_0.
+    x_dynamics, z_dynamics, observation : f(t, x) -> (offset, matrix, noise)
+        ``(f, A_x, Q_x)``, ``(g, A_z, Q_z)`` and ``(h, C, R)`` for all rows of ``x`` at once.  Each
+        may have a leading axis of length n, or leave it out where all particles have the same.
+    cross_noise : f(t, x) -> Q_xz, optional
+        Covariance of w_x with w_z, (n_x, n_z) with or without a leading axis.
+    extended : bool
+        The three functions are nonlinear in z: they are called as f(t, x, z) with the particles'
+        means ``z`` (n, n_z), and return (value there, Jacobian with respect to z, noise).
+    residual : f(y, predicted), optional
+        The difference between an observation and its prediction, where that is not plain
+        subtraction: angles.
+
+    Entries of y that are NaN count as not measured.
+
+    Examples
+    --------
+    Position in the particles, velocity in the Kalman filters, and the range is observed:
+
+    >>> import skh
+    >>> I = np.eye(2)
+    >>> model = skh.RaoBlackwellized(
+    ...     prior=([3.0, 0.0], I),
+    ...     z_prior=([0.0, 1.0], I),
+    ...     x_dynamics=lambda t, x: (x, I, 0.1 * I),
+    ...     z_dynamics=lambda t, x: (np.zeros(2), I, 0.01 * I),
+    ...     observation=lambda t, x: (np.hypot(*x.T)[:, None], np.zeros((1, 2)), 0.1 * np.eye(1)),
+    ... )
+    >>> result = skh.particle_filter(model, [3.1, 3.3], skh.Stratified(), 50, rng=0)
+    >>> result.means.shape, result.z_means.shape, result.joint_covariances.shape
+    ((2, 2), (2, 2), (2, 4, 4))
+    """
+
+    def __init__(
+        self,
+        prior: GaussianMixture | tuple[Any, Any],
+        z_prior: tuple[Any, Any] | Callable[[Array], tuple[Any, Any]],
+        x_dynamics: Affine,
+        z_dynamics: Affine,
+        observation: Affine,
+        *,
+        cross_noise: Callable[[int, Array], Any] | None = None,
+        extended: bool = False,
+        residual: Callable[[Array, Array], Array] = np.subtract,
+    ) -> None:
+        self._prior = as_prior(prior)
+        self._z_prior = z_prior
+        self._functions = {
+            "x_dynamics": x_dynamics,
+            "z_dynamics": z_dynamics,
+            "observation": observation,
+        }
+        for name, function in {**self._functions, "residual": residual}.items():
+            if not callable(function):
+                raise TypeError(f"{name} must be a function, got {function!r}")
+        self._cross_noise = cross_noise
+        self._extended = extended
+        self._residual = residual
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        return self._prior
+
+    def initial_carry(self, x: Array) -> ZBelief:
+        """z_0 given each row of ``x``."""
+        n = len(x)
+        mean, covariance = self._z_prior(x) if callable(self._z_prior) else self._z_prior
+        d = np.shape(mean)[-1] if np.ndim(mean) else 0
+        m = _stacked("z_prior", "mean", 0, mean, (n, d))
+        P = _stacked("z_prior", "covariance", 0, covariance, (n, d, d))
+        check_covariance("the covariance of z_prior", P)
+        return ZBelief(np.broadcast_to(m, (n, d)).copy(), _full(P, n).copy())
+
+    def transition(self, t: int, x: Array, carry: ZBelief) -> tuple[Array, Array]:
+        """Step 1: the Gaussian of x_{t+1} of each particle."""
+        to_x = self._linearise("x_dynamics", t, x, carry.mean, x.shape[1])
+        A = to_x.matrix
+        return to_x.value, symmetric(A @ carry.covariance @ transposed(A) + to_x.noise)
+
+    def joint_transition(self, t: int, x: Array, carry: ZBelief) -> tuple[Array, Array]:
+        """The Gaussian of (x_{t+1}, z_{t+1}) of each particle."""
+        to_x, to_z, Q_xz = self._dynamics(t, x, carry)
+        S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
+        V = to_z.matrix @ carry.covariance @ transposed(to_z.matrix) + to_z.noise
+        covariances = _joined(S, transposed(cross), V)
+        return np.concatenate([to_x.value, to_z.value], axis=1), symmetric(covariances)
+
+    def move(self, t: int, x: Array, carry: ZBelief, x_next: Array) -> ZBelief:
+        """Step 2: the chosen x_{t+1} measures z_t, then z moves."""
+        to_x, to_z, Q_xz = self._dynamics(t, x, carry)
+        S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
+        G = _right_divide(cross, S)
+        m = to_z.value + apply(G, x_next - to_x.value)
+        kept = to_z.matrix - G @ to_x.matrix
+        P = kept @ carry.covariance @ transposed(kept)
+        P = P + to_z.noise + G @ to_x.noise @ transposed(G)
+        if Q_xz is not None:
+            P = P - 2 * symmetric(G @ Q_xz)
+        return ZBelief(m, symmetric(P))
+
+    def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
+        """Step 3: the observation updates z; its predictive density is the likelihood."""
+        y = np.atleast_1d(np.asarray(y, dtype=np.float64))
+        h, C, R = self._linearise("observation", t, x, carry.mean, len(y))
+        seen = ~np.isnan(y)
+        residual = self._residual(y, h)[:, seen]
+        C, R = C[..., seen, :], R[..., seen, :][..., seen]
+        m, P, log_l = condition(carry.mean, carry.covariance, residual, C, R)
+        return log_l, ZBelief(m, P)
+
+    def hidden_moments(self, carry: ZBelief) -> tuple[Array, Array]:
+        """Mean and covariance of z of each particle."""
+        return carry.mean, carry.covariance
+
+    def _dynamics(
+        self, t: int, x: Array, carry: ZBelief
+    ) -> tuple[Linearised, Linearised, Array | None]:
+        """Both dynamics at the particles, and the covariance of their noises."""
+        (n, d), n_z = x.shape, carry.mean.shape[1]
+        to_x = self._linearise("x_dynamics", t, x, carry.mean, d)
+        to_z = self._linearise("z_dynamics", t, x, carry.mean, n_z)
+        if self._cross_noise is None:
+            return to_x, to_z, None
+        Q_xz = _stacked("cross_noise", "value", t, self._cross_noise(t, x), (n, d, n_z))
+        Q = _joined(to_x.noise, Q_xz, to_z.noise)
+        check_covariance(f"the joint noise of x_dynamics and z_dynamics at t={t}", Q)
+        return to_x, to_z, Q_xz
+
+    def _linearise(self, name: str, t: int, x: Array, z: Array, k: int) -> Linearised:
+        """Call a function of the model and check what it returns."""
+        n, n_z = z.shape
+        returned = self._functions[name](t, x, *([z] if self._extended else []))
+        if not isinstance(returned, tuple) or len(returned) != 3:
+            raise ValueError(
+                f"{name} at t={t} must return (offset, matrix, noise), got {returned!r}"
+            )
+        value = _stacked(name, "offset", t, returned[0], (n, k))
+        matrix = _stacked(name, "matrix", t, returned[1], (n, k, n_z))
+        noise = _stacked(name, "noise", t, returned[2], (n, k, k))
+        check_covariance(f"the noise of {name} at t={t}", noise)
+        return Linearised(value if self._extended else value + apply(matrix, z), matrix, noise)
+
+
+def _stacked(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
+    """``value`` with the given shape, of which the leading axis may be left out."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in (shape, shape[1:]):
+        raise ValueError(
+            f"the {part} of {name} at t={t} must have shape {shape} or {shape[1:]}, "
+            f"got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"the {part} of {name} at t={t} must be finite, got {array}")
+    return array
+
+
+def _full(S: Array, n: int) -> Array:
+    return np.broadcast_to(S, (n, *S.shape[-2:]))
+
+
+def _joined(S: Array, cross: Array, V: Array) -> Array:
+    """The symmetric matrices [[S, cross], [cross', V]]; leading axes are broadcast."""
+    batch = np.broadcast_shapes(S.shape[:-2], cross.shape[:-2], V.shape[:-2])
+    d, k = cross.shape[-2:]
+    joined = np.empty((*batch, d + k, d + k))
+    joined[..., :d, :d], joined[..., d:, d:] = S, V
+    joined[..., :d, d:], joined[..., d:, :d] = cross, transposed(cross)
+    return joined
+
+
+def _predictive_blocks(
+    to_x: Linearised, to_z: Linearised, Q_xz: Array | None, P: Array
+) -> tuple[Array, Array]:
+    """The covariance of x_{t+1}, and that of z_{t+1} with it."""
+    AP = to_x.matrix @ P
+    S = symmetric(AP @ transposed(to_x.matrix) + to_x.noise)
+    cross = to_z.matrix @ transposed(AP)
+    return S, cross if Q_xz is None else cross + transposed(Q_xz)
+
+
+def _right_divide(B: Array, S: Array) -> Array:
+    """``B S^-1`` for positive semi-definite S; directions without any variance are left out."""
+    try:
+        np.linalg.cholesky(S)
+    except np.linalg.LinAlgError:
+        return np.asarray(B @ np.linalg.pinv(S, rcond=1e-12, hermitian=True))
+    return transposed(np.asarray(np.linalg.solve(S, transposed(B))))
+
+
+def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellized:
+    """A linear Gaussian model with the coordinates ``x`` in the particles, the others in z.
+
+    >>> import skh
+    >>> model = skh.rao_blackwellize(skh.models.lgss3(), x=[0])
+    >>> skh.particle_filter(model, [0.1, 0.2], skh.Stratified(), 20, rng=0).z_means.shape
+    (2, 2)
+    """
+    d = len(model.A)
+    i = np.asarray(x)
+    known = i.ndim == 1 and i.dtype.kind == "i" and set(i.tolist()) <= set(range(d))
+    if not known or not 0 < len(np.unique(i)) == len(i) < d:
+        raise ValueError(f"x must be some, not all, of the coordinates 0..{d - 1}, got {x!r}")
+    j = np.setdiff1d(np.arange(d), i)
+    m, P = model.initial_mean, model.initial_covariance
+    (A_xx, A_xz, A_zx, A_zz), (Q_x, Q_xz, _, Q_z), (P_x, _, P_zx, P_z) = (
+        [M[np.ix_(a, b)] for a in (i, j) for b in (i, j)] for M in (model.A, model.Q, P)
+    )
+    C_x, C_z = model.C[:, i], model.C[:, j]
+    G = _right_divide(P_zx, P_x)  # regression of z_0 on x_0
+    z_covariance = symmetric(P_z - G @ P_zx.T)
+    return RaoBlackwellized(
+        prior=(m[i], P_x),
+        z_prior=lambda x: (m[j] + (x - m[i]) @ G.T, z_covariance),
+        x_dynamics=lambda t, x: (x @ A_xx.T, A_xz, Q_x),
+        z_dynamics=lambda t, x: (x @ A_zx.T, A_zz, Q_z),
+        observation=lambda t, x: (x @ C_x.T, C_z, model.R),
+        cross_noise=lambda t, x: Q_xz,
+    )

@@ -1,0 +1,365 @@
+"""Rao-Blackwellization against the Kalman filter on the joint state, however it is split."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skh
+
+# Several scales: in one dimension a single wide kernel would keep only a handful of particles.
+FCFW = skh.FWQuad(skh.GaussianKernel((0.01, 0.1, 1.0, 10.0)), skh.FullyCorrective(), 1_000)
+I2 = np.eye(2)
+
+
+def rmse(a, b):
+    return np.sqrt(np.mean((a - b) ** 2))
+
+
+def correlated_model():
+    """A linear model of four states, all noises correlated, two observations."""
+    rng = np.random.default_rng(4)
+    B = rng.normal(size=(4, 4)) / 2
+    V = rng.normal(size=(4, 4)) / 2
+    return skh.models.LinearGaussian(
+        A=0.9 * np.linalg.qr(rng.normal(size=(4, 4)))[0],
+        C=rng.normal(size=(2, 4)),
+        Q=B @ B.T + 0.1 * np.eye(4),
+        R=np.array([[2.0, 0.4], [0.4, 1.5]]),
+        initial_mean=rng.normal(size=4),
+        initial_covariance=V @ V.T + 0.5 * np.eye(4),
+    )
+
+
+def joint_means(result, x, d):
+    """The filtered means of x and z in the order of the joint state."""
+    means = np.empty((len(result.means), d))
+    means[:, x] = result.means
+    means[:, np.setdiff1d(np.arange(d), x)] = result.z_means
+    return means
+
+
+@pytest.mark.parametrize("x", [[0], [3, 1], [0, 1, 2]])
+def test_any_split_of_a_linear_model_converges_to_the_kalman_filter(x):
+    model = correlated_model()
+    _, ys = model.simulate(15, rng=0)
+    ys[7] = np.nan
+    exact = skh.kalman_filter(model, ys)
+    split = skh.rao_blackwellize(model, x)
+    result = skh.particle_filter(split, ys, skh.QuasiMonteCarlo(), 20_000, rng=1)
+    assert rmse(joint_means(result, x, 4), exact.means) < 0.02
+    order = [*x, *np.setdiff1d(np.arange(4), x)]
+    expected = exact.covariances[:, order][:, :, order]
+    np.testing.assert_allclose(result.joint_covariances, expected, rtol=0.05, atol=0.05)
+    np.testing.assert_allclose(
+        result.z_covariances, expected[:, len(x) :, len(x) :], rtol=0.05, atol=0.05
+    )
+    assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.1)
+
+
+def test_joint_prediction_is_the_kalman_prediction():
+    model = correlated_model()
+    _, ys = model.simulate(6, rng=0)
+    exact = skh.kalman_filter(model, ys)
+    pf = skh.ParticleFilter(
+        skh.rao_blackwellize(model, [0, 1]), skh.QuasiMonteCarlo(), 20_000, rng=0
+    )
+    for y in ys:
+        pf.step(y)
+    m, P = exact.means[-1], exact.covariances[-1]
+    for h in (1, 2, 3):
+        m, P = model.A @ m, model.A @ P @ model.A.T + model.Q
+        joint = pf.predict(h, joint=True)
+        np.testing.assert_allclose(joint.mean, m, atol=0.03)
+        np.testing.assert_allclose(joint.covariance, P, atol=0.08)
+        np.testing.assert_allclose(pf.predict(h).mean, joint.mean[:2], atol=1e-9)
+
+
+def test_joint_prediction_needs_a_belief_and_a_model_that_can():
+    split = skh.rao_blackwellize(correlated_model(), [0])
+    with pytest.raises(ValueError, match="joint prediction needs a first step"):
+        skh.ParticleFilter(split, skh.Stratified(), 5).predict(joint=True)
+    pf = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 5)
+    pf.step(0.0)
+    with pytest.raises(TypeError, match="joint_transition"):
+        pf.predict(joint=True)
+
+
+def test_herded_particles_beat_random_ones_in_both_halves():
+    """LGSS d=3 with one or two coordinates in the particles; N=100, medians over 20 batches."""
+    model = skh.models.lgss3()
+    for x in ([0], [0, 1]):
+        split = skh.rao_blackwellize(model, x)
+        z = np.setdiff1d(np.arange(3), x)
+        errors = {"PF": [], "FCFW": []}
+        for batch in range(20):
+            _, ys = model.simulate(30, rng=batch)
+            exact = skh.kalman_filter(model, ys)
+            for name, rule in (("PF", skh.Stratified()), ("FCFW", FCFW)):
+                result = skh.particle_filter(split, ys, rule, 100, rng=batch)
+                halves = (result.means, exact.means[:, x]), (result.z_means, exact.means[:, z])
+                errors[name].append([rmse(*half) for half in halves])
+        ratio = np.median(errors["FCFW"], axis=0) / np.median(errors["PF"], axis=0)
+        assert (ratio <= 0.65).all()
+
+
+def test_z_that_is_independent_of_x_follows_the_kalman_filter_exactly():
+    rng = np.random.default_rng(0)
+    Ax, Az = (
+        0.8 * np.linalg.qr(rng.normal(size=(2, 2)))[0],
+        0.9 * np.linalg.qr(rng.normal(size=(3, 3)))[0],
+    )
+    zero = np.zeros((2, 3))
+    joint = skh.models.LinearGaussian(
+        A=np.block([[Ax, zero], [zero.T, Az]]),
+        C=np.block([[np.ones((1, 2)), np.zeros((1, 3))], [np.zeros((1, 2)), np.ones((1, 3))]]),
+        Q=np.eye(5),
+        R=0.1 * np.eye(2),
+        initial_mean=np.arange(5.0),
+        initial_covariance=np.eye(5),
+    )
+    _, ys = joint.simulate(200, rng=1)
+    exact = skh.kalman_filter(joint, ys)
+    result = skh.particle_filter(skh.rao_blackwellize(joint, [0, 1]), ys, FCFW, 20, rng=0)
+    np.testing.assert_allclose(result.z_means, exact.means[:, 2:], atol=1e-10)
+    np.testing.assert_allclose(result.z_covariances, exact.covariances[:, 2:, 2:], atol=1e-10)
+
+
+def test_jump_markov_particles_and_modes_against_the_exact_filter():
+    """T=10, N=100, medians over 30 batches; the modes are the hidden part z."""
+    model = skh.models.jmls()
+    errors = {"PF": [], "FCFW": []}
+    modes = {"PF": [], "FCFW": []}
+    for batch in range(30):
+        _, ys = model.simulate(10, rng=batch)
+        exact = skh.jump_markov_filter(model, ys)
+        for name, rule in (("PF", skh.Stratified()), ("FCFW", FCFW)):
+            result = skh.particle_filter(model, ys, rule, 100, rng=batch)
+            errors[name].append(rmse(result.means, exact.means))
+            modes[name].append(rmse(result.z_means, exact.mode_probabilities))
+            np.testing.assert_allclose(result.z_means.sum(axis=1), 1, atol=1e-12)
+    assert np.median(errors["FCFW"]) <= 0.65 * np.median(errors["PF"])
+    assert np.median(modes["FCFW"]) <= np.median(modes["PF"]) < 0.05
+    # the covariance of a one-hot indicator: p (1 - p), and minus that beside it
+    p = result.z_means[:, 0]
+    expected = (p * (1 - p))[:, None, None] * np.array([[1, -1], [-1, 1]])
+    np.testing.assert_allclose(result.z_covariances, expected, atol=1e-12)
+
+
+def nonlinear_in_z(extended):
+    """x follows z; where ``extended``, the same affine functions as values and Jacobians."""
+    A_x, A_z, C = (
+        np.array([[1.0, 0.5]]),
+        np.array([[0.9, 0.1], [-0.1, 0.8]]),
+        np.array([[0.3, -1.0]]),
+    )
+
+    def affine(offset, matrix, noise):
+        if extended:
+            return lambda t, x, z: (offset(x) + z @ matrix.T, matrix, noise)
+        return lambda t, x: (offset(x), matrix, noise)
+
+    return skh.RaoBlackwellized(
+        ([0.0], 1.0),
+        ([0.0, 0.0], I2),
+        affine(lambda x: np.sin(x), A_x, 0.2 * np.eye(1)),
+        affine(lambda x: np.hstack([x, -x]) / 3, A_z, 0.1 * I2),
+        affine(lambda x: x**2 / 10, C, 0.3 * np.eye(1)),
+        extended=extended,
+    )
+
+
+def test_extended_variant_of_affine_functions_is_the_linear_one():
+    ys = np.random.default_rng(0).normal(size=(12, 1))
+    linear, extended = (
+        skh.particle_filter(nonlinear_in_z(e), ys, skh.Stratified(), 40, rng=0)
+        for e in (False, True)
+    )
+    np.testing.assert_allclose(extended.means, linear.means, atol=1e-11)
+    np.testing.assert_allclose(extended.joint_covariances, linear.joint_covariances, atol=1e-11)
+    assert extended.log_evidence == pytest.approx(linear.log_evidence, abs=1e-10)
+
+
+def test_extended_variant_follows_a_large_plain_filter_on_a_mildly_nonlinear_model():
+    """z rotates the observation; its spread is small, so that linearising is nearly exact."""
+
+    def observation(t, x, z):
+        s, c = np.sin(z), np.cos(z)
+        predicted = x[:, :1] * np.hstack([c, s])
+        jacobian = (x[:, :1] * np.hstack([-s, c]))[:, :, None]
+        return predicted, jacobian, 0.01 * I2
+
+    model = skh.RaoBlackwellized(
+        ([2.0], 0.1),
+        ([0.3], 0.02 * np.eye(1)),
+        lambda t, x, z: (x, np.zeros((1, 1)), 0.02 * np.eye(1)),
+        lambda t, x, z: (z + 0.1 * np.sin(z), 1 + 0.1 * np.cos(z)[:, :, None], 0.001 * np.eye(1)),
+        observation,
+        extended=True,
+    )
+    plain = skh.model_from_functions(
+        ([2.0, 0.3], np.diag([0.1, 0.02])),
+        lambda t, x: (x + [0, 0.1] * np.sin(x), np.diag([0.02, 0.001])),
+        lambda t, x, y: (
+            -50 * ((x[:, :1] * np.stack([np.cos(x[:, 1]), np.sin(x[:, 1])], 1) - y) ** 2).sum(1)
+        ),
+    )
+    angle = 0.35 + 0.12 * np.arange(8)
+    ys = 2.1 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    reference = skh.particle_filter(plain, ys, skh.QuasiMonteCarlo(), 50_000, rng=0)
+    result = skh.particle_filter(model, ys, skh.QuasiMonteCarlo(), 5_000, rng=0)
+    np.testing.assert_allclose(result.means[:, 0], reference.means[:, 0], atol=0.01)
+    np.testing.assert_allclose(result.z_means[:, 0], reference.means[:, 1], atol=0.01)
+    np.testing.assert_allclose(result.joint_covariances, reference.covariances, atol=0.002)
+
+
+def test_entries_of_y_that_are_nan_are_not_measured():
+    model = correlated_model()
+    _, ys = model.simulate(8, rng=0)
+    ys[:, 1] = np.nan
+    first = skh.models.LinearGaussian(
+        model.A, model.C[:1], model.Q, model.R[:1, :1], model.initial_mean, model.initial_covariance
+    )
+    exact = skh.kalman_filter(first, ys[:, :1])
+    result = skh.particle_filter(
+        skh.rao_blackwellize(model, [0]), ys, skh.QuasiMonteCarlo(), 5_000, rng=0
+    )
+    assert rmse(joint_means(result, [0], 4), exact.means) < 0.03
+    assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.1)
+
+
+def test_noise_free_dynamics_are_allowed():
+    """A position that integrates its velocity without noise: the path reveals the velocity."""
+    model = skh.RaoBlackwellized(
+        ([0.0], 0.0),
+        ([1.0], 0.5 * np.eye(1)),
+        lambda t, x: (x, np.eye(1), np.zeros((1, 1))),
+        lambda t, x: (np.zeros(1), np.eye(1), np.zeros((1, 1))),
+        lambda t, x: (x, np.zeros((1, 1)), np.eye(1)),
+    )
+    result = skh.particle_filter(
+        model, [[0.0], [1.2], [2.0], [3.3]], skh.Stratified(), 30, rng=0, history=True
+    )
+    for before, after in zip(result.history, result.history[1:], strict=False):
+        velocity = after.x - before.x[after.ancestor]
+        np.testing.assert_allclose(after.z[0], velocity, atol=1e-9)
+        np.testing.assert_allclose(after.z[1], 0, atol=1e-9)
+
+
+def test_hundred_thousand_steps_stay_finite_symmetric_and_positive():
+    split = skh.rao_blackwellize(correlated_model(), [1])
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 1))
+    carry = split.initial_carry(x)
+    for t in range(100_000):
+        mean, _ = split.transition(t, x, carry)
+        x_next = mean + rng.normal(size=(2, 1))
+        carry = split.move(t, x, carry, x_next)
+        log_l, carry = split.log_likelihood(t, x_next, rng.normal(size=2), carry)
+        x = np.clip(x_next, -10, 10)
+    assert np.isfinite(log_l).all()
+    assert np.isfinite(carry.mean).all()
+    np.testing.assert_array_equal(carry.covariance, carry.covariance.swapaxes(1, 2))
+    assert np.linalg.eigvalsh(carry.covariance).min() > 0
+
+
+def build(**changes):
+    parts = {
+        "prior": ([0.0], 1.0),
+        "z_prior": ([0.0, 0.0], I2),
+        "x_dynamics": lambda t, x: (x, np.ones((1, 2)), np.eye(1)),
+        "z_dynamics": lambda t, x: (np.zeros(2), I2, I2),
+        "observation": lambda t, x: (x, np.ones((1, 2)), np.eye(1)),
+    }
+    return skh.RaoBlackwellized(**{**parts, **changes})
+
+
+BAD = {
+    "matrix of wrong shape": (
+        {"x_dynamics": lambda t, x: (x, np.ones((2, 1)), np.eye(1))},
+        r"the matrix of x_dynamics at t=0 must have shape \(6, 1, 2\) or \(1, 2\), got \(2, 1\)",
+    ),
+    "offset of wrong shape": (
+        {"z_dynamics": lambda t, x: (np.zeros(3), I2, I2)},
+        r"the offset of z_dynamics at t=0 must have shape \(6, 2\) or \(2,\), got \(3,\)",
+    ),
+    "noise of wrong shape": (
+        {"observation": lambda t, x: (x, np.ones((1, 2)), I2)},
+        r"the noise of observation at t=0 must have shape \(6, 1, 1\) or \(1, 1\), got \(2, 2\)",
+    ),
+    "noise not PSD": (
+        {"z_dynamics": lambda t, x: (np.zeros(2), I2, np.diag([1.0, -1.0]))},
+        r"the noise of z_dynamics at t=0 must be positive semi-definite, got an eigenvalue -1",
+    ),
+    "noise asymmetric": (
+        {"z_dynamics": lambda t, x: (np.zeros(2), I2, np.array([[1.0, 0.5], [0.0, 1.0]]))},
+        r"the noise of z_dynamics at t=0 must be symmetric",
+    ),
+    "NaN": (
+        {"x_dynamics": lambda t, x: (x * np.nan, np.ones((1, 2)), np.eye(1))},
+        r"the offset of x_dynamics at t=0 must be finite",
+    ),
+    "NaN at a later step": (
+        {"observation": lambda t, x: (x * (np.nan if t == 2 else 1), np.ones((1, 2)), np.eye(1))},
+        r"the offset of observation at t=2 must be finite",
+    ),
+    "no triple": (
+        {"x_dynamics": lambda t, x: x},
+        r"x_dynamics at t=0 must return \(offset, matrix, noise\)",
+    ),
+    "cross noise of wrong shape": (
+        {"cross_noise": lambda t, x: np.zeros((2, 1))},
+        r"the value of cross_noise at t=0 must have shape \(6, 1, 2\) or \(1, 2\)",
+    ),
+    "cross noise too large": (
+        {"cross_noise": lambda t, x: np.full((1, 2), 3.0)},
+        r"the joint noise of x_dynamics and z_dynamics at t=0 must be positive semi-definite",
+    ),
+    "z prior not PSD": (
+        {"z_prior": ([0.0, 0.0], -I2)},
+        r"the covariance of z_prior must be positive",
+    ),
+    "z prior of wrong shape": (
+        {"z_prior": ([0.0, 0.0], np.eye(3))},
+        r"covariance of z_prior at t=0 must",
+    ),
+    "z prior scalar": ({"z_prior": (0.0, 1.0)}, r"the mean of z_prior at t=0 must have shape"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD.values(), ids=BAD)
+def test_bad_functions_are_named_with_their_step_and_shape(changes, message):
+    with pytest.raises(ValueError, match=message):
+        skh.particle_filter(build(**changes), np.zeros((4, 1)), skh.Stratified(), 6, rng=0)
+
+
+def test_what_is_not_a_function_is_refused():
+    with pytest.raises(TypeError, match="observation must be a function, got 3"):
+        build(observation=3)
+
+
+@pytest.mark.parametrize("x", [[], [0, 1, 2], [3], [0, 0], 0, [0.5]])
+def test_a_split_must_leave_something_on_both_sides(x):
+    with pytest.raises(ValueError, match=r"x must be some, not all, of the coordinates 0..2"):
+        skh.rao_blackwellize(skh.models.lgss3(), x)
+
+
+def test_moments_of_z_need_a_model_that_has_them():
+    belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 5, rng=0).step(0.0)
+    with pytest.raises(ValueError, match="hidden_moments"):
+        belief.z_mean  # noqa: B018 # the access is the test
+    result = skh.particle_filter(skh.models.lgss3(), [0.0], skh.Stratified(), 5)
+    assert result.z_means is None
+    assert result.z_covariances is None
+
+
+def test_worked_example_gains_from_rao_blackwellization(tmp_path):
+    """At equal N by at least a third, in position and velocity, for random and herded particles."""
+    example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "range_bearing.py"))
+    errors = example["study"]((50,), 6, 40, 10_000, 1_000, progress=False)
+    median = {name: np.median(e[0], axis=0) for name, e in errors.items()}
+    for rule in ("bootstrap", "SKH"):
+        assert (median[f"Rao-Blackwellized, {rule}"] < 0.67 * median[f"plain, {rule}"]).all()
+    example["figure"](errors, (50,), 10, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 20_000

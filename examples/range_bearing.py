@@ -145,7 +145,6 @@ def figure(errors, ns, steps, path):
         track.plot(0, 0, "k^")
         track.annotate("sensor", (0, 0), xytext=(4, 4), textcoords="offset points")
         track.set(title="Path, measurements, particles", xlabel="m", ylabel="m")
-        track.set_aspect("equal", adjustable="datalim")
         track.legend(frameon=False, fontsize=8)
         for axis, part, unit in zip(axes[1:], ("position", "velocity"), ("m", "m/s"), strict=True):
             column = ("position", "velocity").index(part)

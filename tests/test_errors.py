@@ -80,15 +80,100 @@ BAD_VALUES = {
     "variance empty": (lambda: skh.GaussianKernel([]), r"variance must be a positive number"),
     "metric asymmetric": (
         lambda: skh.GaussianKernel(1.0, metric=[[1.0, 0.5], [0.0, 1.0]]),
-        r"metric must be a symmetric \(d, d\) matrix",
+        r"metric must be symmetric, got an asymmetry of 0.5",
     ),
     "metric not a matrix": (
         lambda: skh.GaussianKernel(1.0, metric=[1.0]),
-        r"metric must be a symm",
+        r"metric must be a \(d, d\) matrix, got shape \(1,\)",
     ),
     "metric singular": (
         lambda: skh.GaussianKernel(1.0, metric=np.zeros((2, 2))),
         r"metric must be positive definite",
+    ),
+    "metric not square": (
+        lambda: skh.GaussianKernel(1.0, metric=np.ones((2, 3))),
+        r"metric must be a \(d, d\) matrix, got shape \(2, 3\)",
+    ),
+    "metric of another dimension": (
+        lambda: skh.GaussianKernel(1.0, metric=np.eye(2)).mean_norm2(P),
+        r"metric must be \(1, 1\) for points in 1 dimensions, got \(2, 2\)",
+    ),
+    "one asymmetric beside a large one": (
+        lambda: mixture(covariances=[1e9 * np.eye(2), [[1.0, 0.9], [0.0, 1.0]]]),
+        r"covariances must be symmetric",
+    ),
+    "too few weights of a sum": (
+        lambda: KERNEL.weighted_sum(np.zeros((3, 1)), np.ones(2), np.zeros((1, 1))),
+        r"w must have one row per row of x \(3\), got 2",
+    ),
+    "LGSS of wrong shapes": (
+        lambda: skh.models.LinearGaussian(
+            np.eye(2), np.eye(3), *[np.eye(2)] * 2, [0, 0], np.eye(2)
+        ),
+        r"C must have shape \(m, 2\), got \(3, 3\)",
+    ),
+    "LGSS noise": (
+        lambda: skh.models.LinearGaussian(
+            np.eye(2), np.eye(2), -np.eye(2), np.eye(2), [0, 0], np.eye(2)
+        ),
+        r"Q must be positive semi-definite",
+    ),
+    "JMLS of wrong shapes": (
+        lambda: skh.models.JumpMarkov(
+            np.zeros((2, 2, 2)),
+            np.zeros((2, 1, 2)),
+            np.zeros((2, 2, 2)),
+            np.ones((2, 2, 2)),
+            np.eye(2),
+            [0.5, 0.5],
+            [0, 0],
+            np.eye(2),
+        ),
+        r"R must have shape \(2, 1, 1\), got \(2, 2, 2\)",
+    ),
+    "JMLS switching": (
+        lambda: skh.models.JumpMarkov(
+            np.zeros((2, 2, 2)),
+            np.zeros((2, 1, 2)),
+            np.zeros((2, 2, 2)),
+            np.ones((2, 1, 1)),
+            np.ones((2, 2)),
+            [0.5, 0.5],
+            [0, 0],
+            np.eye(2),
+        ),
+        r"switching must have rows of probabilities",
+    ),
+    "K indefinite": (
+        lambda: skh.solve_simplex_qp(-np.eye(2), np.zeros(2)),
+        r"K must be positive semi-",
+    ),
+    "quantile above one": (
+        lambda: skh.particle_filter(MODEL, [0.0], skh.MonteCarlo(), 5, quantiles=[0.5, 1.5]),
+        r"quantiles must be numbers in \[0, 1\]",
+    ),
+    "no observations for Kalman": (
+        lambda: skh.kalman_filter(skh.models.lgss3(), []),
+        r"ys must hold at least one observation",
+    ),
+    "observation of wrong length": (
+        lambda: skh.particle_filter(skh.models.lgss3(), [[1.0, 2.0]], skh.MonteCarlo(), 5),
+        r"y must have shape \(1,\), got \(2,\)",
+    ),
+    "one-particle likelihood that returns two numbers": (
+        lambda: skh.particle_filter(
+            skh.model_from_functions(
+                ([0.0], 1.0), lambda t, x: (x, 1.0), lambda t, x, y: [1.0, 2.0], batched=False
+            ),
+            [0.0],
+            skh.MonteCarlo(),
+            5,
+        ),
+        r"log_likelihood of particle 0 at t=0 must return one number",
+    ),
+    "row of a mixture transition without weight": (
+        lambda: filtered(transition=lambda t, x: skh.GaussianMixture([1, 0, 1, 1], x, 1.0)),
+        r"model.transition at t=0 .* all components of particle 1 have weight zero",
     ),
     "points of wrong dimension": (
         lambda: KERNEL.mean_map(P, [[0.0, 1.0]]),
@@ -110,6 +195,7 @@ BAD_VALUES = {
         lambda: skh.FWQuad(KERNEL, search_points=0),
         r"search_points must be a positive integer",
     ),
+    "tol text": (lambda: skh.FWQuad(KERNEL, tol="a"), r"tol must be None or a non-negative number"),
     "tol negative": (
         lambda: skh.FWQuad(KERNEL, tol=-1.0),
         r"tol must be None or a non-negative number",
@@ -137,11 +223,11 @@ BAD_VALUES = {
     ),
     "likelihood of wrong shape": (
         lambda: filtered(log_likelihood=lambda t, x, y: np.zeros((4, 1))),
-        r"model.log_likelihood at t=0 must return shape \(4,\), got \(4, 1\)",
+        r"log_likelihood at t=0 must return shape \(4,\), one number per particle, got \(4, 1\)",
     ),
     "likelihood scalar": (
         lambda: filtered(log_likelihood=lambda t, x, y: 0.0),
-        r"model.log_likelihood at t=0 must return shape \(4,\), got \(\)",
+        r"model.log_likelihood at t=0 must return shape \(4,\), one number per particle, got \(\)",
     ),
     "transition NaN": (
         lambda: filtered(transition=lambda t, x: (x * NAN, 1.0)),
@@ -198,6 +284,32 @@ BAD_TYPES = {
         lambda: skh.ParticleFilter(MODEL, skh.MonteCarlo, 5),
         r"rule must be a rule such",
     ),
+    "measured rule": (lambda: skh.Measured("a", KERNEL), r"rule must be a rule such as"),
+    "measured kernel": (
+        lambda: skh.Measured(skh.MonteCarlo(), 3),
+        r"kernel must be a GaussianKernel",
+    ),
+    "prior pair": (
+        lambda: skh.model_from_functions(5, lambda t, x: (x, 1.0), lambda t, x, y: 0),
+        r"prior must be a GaussianMixture or \(mean, covariance\), got 5",
+    ),
+    "Kalman model": (lambda: skh.kalman_filter(MODEL, [0.0]), r"model must be a LinearGaussian"),
+    "jump-Markov model": (
+        lambda: skh.jump_markov_filter(MODEL, [0.0]),
+        r"model must be a JumpMarkov",
+    ),
+    "carrying model without move": (
+        lambda: skh.ParticleFilter(
+            type(
+                "M",
+                (),
+                dict.fromkeys(["prior", "transition", "log_likelihood", "initial_carry"], id),
+            )(),
+            skh.MonteCarlo(),
+            5,
+        ),
+        r"a model that carries records needs move and initial_carry",
+    ),
     "rule that returns no points": (
         lambda: skh.particle_filter(MODEL, [0.0], lambda p, n, rng: p.means, 5),
         r"rule must return WeightedPoints",
@@ -244,6 +356,82 @@ def test_bad_types_are_named(call, message):
 def test_every_rule_refuses_a_number_of_points_that_is_not_positive(rule, n):
     with pytest.raises(ValueError, match=f"n must be a positive integer, got {n}"):
         rule(P, n)
+
+
+BAD_POINTS = {
+    "sum": ([[0.0], [1.0]], [1.0, 1.0], [0, 0], "weights that sum to one"),
+    "negative": ([[0.0], [1.0]], [1.5, -0.5], [0, 0], "non-negative weights"),
+    "NaN weight": ([[0.0], [1.0]], [NAN, 1.0], [0, 0], "weights that sum to one"),
+    "NaN point": ([[NAN], [1.0]], [0.5, 0.5], [0, 0], "finite points"),
+    "dimension": ([[0.0, 1.0], [1.0, 2.0]], [0.5, 0.5], [0, 0], r"of shapes \(2, 1\)"),
+    "component": ([[0.0], [1.0]], [0.5, 0.5], [0, 9], r"components in 0..0"),
+}
+
+
+@pytest.mark.parametrize(("x", "w", "component", "message"), BAD_POINTS.values(), ids=BAD_POINTS)
+def test_what_a_rule_returns_is_checked(x, w, component, message):
+    def rule(p, n, *, rng=None):
+        return skh.WeightedPoints(np.array(x), np.array(w), np.array(component))
+
+    with pytest.raises(ValueError, match=message):
+        skh.particle_filter(MODEL, [0.0], rule, 2)
+
+
+def test_a_rule_that_fails_can_be_repeated_with_the_same_random_numbers():
+    fail = {"now": True}
+
+    def rule(p, n, *, rng=None):
+        points = skh.MonteCarlo()(p, n, rng=rng)
+        if fail["now"]:
+            raise RuntimeError("a sensor fell off")
+        return points
+
+    pf = skh.ParticleFilter(MODEL, rule, 5, rng=0)
+    with pytest.raises(RuntimeError, match="fell off"):
+        pf.step(1.0)
+    fail["now"] = False
+    plain = skh.ParticleFilter(MODEL, skh.MonteCarlo(), 5, rng=0)
+    np.testing.assert_array_equal(pf.step(1.0).x, plain.step(1.0).x)
+
+
+@pytest.mark.parametrize("guilty", ["transition", "log_likelihood"])
+def test_a_model_that_writes_into_its_particles_is_stopped_at_that_line(guilty):
+    def transition(t, x):
+        if guilty == "transition":
+            x += 1
+        return x, 1.0
+
+    def log_likelihood(t, x, y):
+        if guilty == "log_likelihood":
+            x += 1
+        return -(x[:, 0] ** 2)
+
+    with pytest.raises(ValueError, match="read-only"):
+        filtered(transition, log_likelihood)
+
+
+def test_a_model_may_reuse_the_array_it_returns():
+    buffer = np.empty((4, 1))
+
+    def transition(t, x):
+        buffer[:] = x + 10
+        return buffer, 0.1
+
+    model = skh.model_from_functions(([0.0], 0.1), transition, lambda t, x, y: np.zeros(4))
+    pf = skh.ParticleFilter(model, skh.Stratified(), 4, rng=0)
+    pf.step(0.0)
+    first = pf.predict().means.copy()
+    pf.predict(4)
+    np.testing.assert_array_equal(pf.predict().means, first)
+
+
+def test_values_do_not_follow_the_arrays_they_were_made_of():
+    means, variances = np.zeros((2, 1)), [1.0, 2.0]
+    p, kernel = skh.GaussianMixture([1, 1], means, 1.0), skh.GaussianKernel(variances)
+    means[:], variances[0] = 7.0, -5.0
+    np.testing.assert_array_equal(p.means, np.zeros((2, 1)))
+    assert kernel == skh.GaussianKernel([1.0, 2.0])
+    assert skh.FWQuad(kernel) == skh.FWQuad(skh.GaussianKernel((1.0, 2.0)))
 
 
 def test_a_failed_step_changes_nothing_and_the_next_one_goes_on():

@@ -6,6 +6,7 @@ from scipy.stats import multivariate_normal
 
 import oracles
 import skh
+from skh.gaussian import log_density
 
 
 def test_kalman_filter_equals_conditioning_of_the_joint_gaussian():
@@ -40,7 +41,7 @@ def test_kalman_filter_predicts_where_nothing_was_measured():
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("T", [1, 2, 5])
+@pytest.mark.parametrize("T", [1, 2, 5, 10])
 def test_jump_markov_filter_equals_enumeration(seed, T):
     rng = np.random.default_rng(seed)
     plain = skh.models.jmls(seed)
@@ -62,6 +63,14 @@ def test_jump_markov_filter_equals_enumeration(seed, T):
     np.testing.assert_allclose(result.covariances[-1], covariance, atol=1e-11)
     np.testing.assert_allclose(result.mode_probabilities[-1], mode, atol=1e-12)
     assert result.log_evidence == pytest.approx(log_evidence, abs=1e-11)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_log_density_equals_scipys(m):
+    rng = np.random.default_rng(m)
+    B = rng.normal(size=(m, m))
+    S, x = B @ B.T + np.eye(m), rng.normal(size=(5, m))
+    np.testing.assert_allclose(log_density(x, S), multivariate_normal(np.zeros(m), S).logpdf(x))
 
 
 def test_jump_markov_filter_skips_what_was_not_measured():

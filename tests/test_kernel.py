@@ -61,6 +61,20 @@ def test_dirac_components_make_the_mean_map_a_sum_of_kernels():
         assert skh.mmd(kernel, p, x, w) == pytest.approx(0, abs=3e-8)
 
 
+def test_nearly_singular_covariances_and_tiny_variances_give_finite_values():
+    rng = np.random.default_rng(0)
+    kernel = skh.GaussianKernel(1e-10)
+    for _ in range(50):
+        v = rng.normal(size=(2, 3))
+        S = 1e6 * np.einsum("ki,kj->kij", v, v)
+        for covariances in (S[0], S):
+            p = skh.GaussianMixture([1, 1], np.zeros((2, 3)), covariances)
+            assert np.isfinite(kernel.mean_map(p, np.zeros((1, 3)))).all()
+            assert 0 <= kernel.mean_norm2(p) <= 1
+    tolerated = skh.GaussianMixture([1], [[0, 0]], np.diag([1e12, -50.0]))
+    assert np.isfinite(skh.GaussianKernel(1e-3).mean_map(tolerated, [[0.0, 0.0]])).all()
+
+
 def test_monte_carlo_has_the_expected_mmd():
     """E MMD^2 of n independent points is (1 - |mu|^2) / n (footnote in section 3.3)."""
     p = oracles.random_mixture(20, 2, np.random.default_rng(0))

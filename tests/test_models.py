@@ -79,6 +79,12 @@ def test_simulated_noise_is_the_models_in_lgss():
     assert np.var(y - x @ model.C.T) == pytest.approx(0.1, abs=0.004)
 
 
+def test_first_states_have_the_documented_law():
+    assert MODELS["nonlinear"].prior().covariance == 5.0
+    first = [MODELS["nonlinear"].simulate(1, rng=seed)[0][0, 0] for seed in range(2000)]
+    assert np.var(first) == pytest.approx(5, rel=0.1)
+
+
 def test_log_likelihood_is_the_density_of_the_simulated_observation():
     x = np.array([[1.0], [-3.0]])
     expected = -0.5 * (2.0 - 0.05 * x[:, 0] ** 2) ** 2 - 0.5 * np.log(2 * np.pi)

@@ -124,7 +124,7 @@ def test_trajectories_are_read_back_through_the_ancestors():
     assert paths.shape == (20, 3, 1)
     np.testing.assert_array_equal(paths[:, :, 0] - paths[:, :1, 0], np.tile([0, 10, 20], (20, 1)))
     np.testing.assert_array_equal(paths[:, -1], result.history[-1].x)
-    assert w.sum() == pytest.approx(1)
+    np.testing.assert_array_equal(w, result.history[-1].w)
     with pytest.raises(ValueError, match="history=True"):
         skh.particle_filter(model, [2.0], skh.Stratified(), 20).trajectories()
 
@@ -149,9 +149,10 @@ def test_observations_of_any_type_reach_the_likelihood():
         return np.zeros(len(x))
 
     model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 1.0), log_likelihood)
-    ys = [{"scan": 1}, "text", [1.0, np.nan], 3, object(), np.array(["a"])]
-    skh.particle_filter(model, ys, skh.Stratified(), 5)
-    assert seen == ys
+    ragged = (np.zeros((4, 5)), np.zeros(3))
+    ys = [{"scan": 1}, "text", [1.0, np.nan], 3, object(), np.array(["a"]), ragged, []]
+    skh.particle_filter(model, iter(ys), skh.Stratified(), 5)
+    assert all(a is b for a, b in zip(seen, ys, strict=True))
 
 
 def test_prediction_equals_kalman_prediction():
@@ -166,6 +167,75 @@ def test_prediction_equals_kalman_prediction():
         mixture = pf.predict(h)
         np.testing.assert_allclose(mixture.mean, m, atol=0.03)
         np.testing.assert_allclose(mixture.covariance, P, atol=0.06)
+
+
+def test_prediction_knows_the_time():
+    """x_{t+1} = t without noise: the transition must be asked with the right t."""
+    model = skh.model_from_functions(
+        ([0.0], 0.0), lambda t, x: (0 * x + t, 0.0), lambda t, x, y: np.zeros(len(x))
+    )
+    pf = skh.ParticleFilter(model, skh.Stratified(), 3, rng=0)
+    for t in range(4):
+        assert [pf.predict(h).mean[0] for h in (2, 3, 4)] == [t, t + 1, t + 2]
+        pf.step(0.0)
+        assert [pf.predict(h).mean[0] for h in (1, 2, 3)] == [t, t + 1, t + 2]
+
+
+def test_prediction_and_missing_data_of_the_jump_markov_model_equal_the_exact_filter():
+    _, ys = JMLS.simulate(8, rng=0)
+    ys[4] = np.nan
+    pf = skh.ParticleFilter(JMLS, skh.QuasiMonteCarlo(), 20_000, rng=0)
+    for y in ys:
+        pf.step(y)
+    for h in (1, 2, 3):
+        exact = skh.jump_markov_filter(JMLS, [*ys, *[None] * h])
+        np.testing.assert_allclose(pf.predict(h).mean, exact.means[-1], atol=0.01)
+        np.testing.assert_allclose(pf.predict(h).covariance, exact.covariances[-1], atol=0.02)
+
+
+def test_effective_sample_size_of_known_weights():
+    model = skh.model_from_functions(
+        skh.GaussianMixture([1, 1], [[0.0], [1.0]], 0.0),
+        lambda t, x: (x, 0.0),
+        lambda t, x, y: np.log([3.0, 1.0]),
+    )
+    belief = skh.ParticleFilter(model, skh.Systematic(), 2, rng=0).step(0.0)
+    np.testing.assert_allclose(belief.w, [0.75, 0.25])
+    assert belief.ess == pytest.approx(1 / (0.75**2 + 0.25**2))
+
+
+def test_partly_missing_observations_use_what_was_measured():
+    model = skh.models.LinearGaussian(
+        0.9 * np.eye(2), np.eye(2), np.eye(2), np.diag([0.1, 0.2]), np.zeros(2), np.eye(2)
+    )
+    _, ys = model.simulate(10, rng=0)
+    ys[::2, 0] = np.nan
+    ys[3] = np.nan
+    exact = skh.kalman_filter(model, ys)
+    assert np.isfinite(exact.means).all()
+    result = skh.particle_filter(model, ys, skh.QuasiMonteCarlo(), 20_000, rng=0)
+    assert rmse(result.means, exact.means) < 0.03
+    assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)
+
+
+def test_impossible_modes_and_absurd_observations_raise_no_warning():
+    absorbing = skh.models.JumpMarkov(
+        JMLS.A,
+        JMLS.C,
+        JMLS.Q,
+        JMLS.R,
+        np.array([[0.5, 0.5], [0.0, 1.0]]),
+        np.array([1.0, 0.0]),
+        JMLS.initial_mean,
+        JMLS.initial_covariance,
+    )
+    _, ys = absorbing.simulate(6, rng=0)
+    exact = skh.jump_markov_filter(absorbing, ys)
+    pf = skh.ParticleFilter(absorbing, skh.QuasiMonteCarlo(), 10_000, rng=0)
+    for y, mean in zip(ys, exact.means, strict=True):
+        np.testing.assert_allclose(pf.step(y).mean, mean, atol=0.03)
+    with pytest.raises(skh.ZeroLikelihoodError):
+        pf.step(1e200)
 
 
 @every_rule
@@ -235,7 +305,8 @@ def test_transition_that_is_a_mixture_splits_each_particle():
 
     def transition(t, x):
         means = np.stack([x - 1, x + 1], axis=1).reshape(-1, 1)
-        return skh.GaussianMixture(np.tile([3.0, 1.0], len(x)), means, 0.0)
+        weights = np.outer(np.linspace(1, 50, len(x)), [3.0, 1.0])  # only the odds of a row matter
+        return skh.GaussianMixture(weights.ravel(), means, 0.0)
 
     model = skh.model_from_functions(([0.0], 0.0), transition, lambda t, x, y: np.zeros(len(x)))
     pf = skh.ParticleFilter(model, skh.Stratified(), 400, rng=0)
@@ -243,6 +314,7 @@ def test_transition_that_is_a_mixture_splits_each_particle():
     belief = pf.step(0)
     assert set(belief.x[:, 0]) == {-1.0, 1.0}
     assert belief.mean[0] == pytest.approx(-0.5, abs=0.15)  # 3.5 standard errors
+    np.testing.assert_allclose(np.bincount(belief.ancestor), np.ones(400))
     assert belief.ancestor.max() < 400
 
 

@@ -56,6 +56,10 @@ def test_any_split_of_a_linear_model_converges_to_the_kalman_filter(x):
         result.z_covariances, expected[:, len(x) :, len(x) :], rtol=0.05, atol=0.05
     )
     assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.1)
+    pf = skh.ParticleFilter(split, skh.QuasiMonteCarlo(), 20_000, rng=1)
+    belief = [pf.step(y) for y in ys][-1]
+    np.testing.assert_array_equal(belief.z_mean, result.z_means[-1])
+    np.testing.assert_array_equal(belief.z_covariance, result.z_covariances[-1])
 
 
 def test_joint_prediction_is_the_kalman_prediction():

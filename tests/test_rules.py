@@ -118,6 +118,36 @@ def test_stratified_and_systematic_choose_by_one_number_in_each_stratum():
         np.testing.assert_array_equal(rule(p, 40, rng=0).component, np.arange(40))
 
 
+def test_strata_have_offsets_of_their_own_or_one_in_common():
+    """With 1,000 fine components the chosen one tells the offset within its stratum."""
+    p = skh.GaussianMixture(np.ones(1000), np.zeros((1000, 1)), 1.0)
+    strata = np.arange(10) * 100
+    assert len(set(skh.Systematic()(p, 10, rng=0).component - strata)) == 1
+    assert len(set(skh.Stratified()(p, 10, rng=0).component - strata)) > 5
+
+
+def test_sobol_chooses_the_component_by_its_last_coordinate():
+    """The paper's use of the sequence, against SciPy's with the same scrambling."""
+    p = skh.GaussianMixture([0.2, 0.5, 0.3], [[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]], 1.0)
+    points = skh.QuasiMonteCarlo("storage")(p, 4096, rng=0)
+    z = points.x - p.means[points.component]
+    # a (d+1)-dimensional net is even in all coordinates at once: z is even within each component
+    for k in range(3):
+        quartiles = np.quantile(z[points.component == k], [0.25, 0.5, 0.75], axis=0)
+        np.testing.assert_allclose(quartiles[:, 0], [-0.6745, 0, 0.6745], atol=0.02)
+        np.testing.assert_allclose(quartiles[:, 1], [-0.6745, 0, 0.6745], atol=0.02)
+    counts = np.bincount(points.component) / 4096
+    np.testing.assert_allclose(counts, p.weights, atol=2 / 4096)
+
+
+def test_search_points_come_from_the_search_rule():
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    for search in (skh.MonteCarlo(), skh.QuasiMonteCarlo()):
+        candidates = search(p, 64, rng=3).x
+        points = skh.FWQuad(KERNEL, search_points=64, search=search)(p, 10, rng=3)
+        assert all((candidates == x).all(axis=1).any() for x in points.x)
+
+
 def test_measured_adds_the_mmd_and_changes_nothing_else():
     p = oracles.random_mixture(6, 2, np.random.default_rng(0))
     plain, measured = skh.Stratified()(p, 20, rng=0), RULES["Measured"](p, 20, rng=0)

@@ -15,11 +15,12 @@ step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references
 
 from skh import models
 from skh.belief import Belief, FilterResult
+from skh.function_model import model_from_functions
 from skh.fw_quad import FWPoints, FWQuad, Stop
 from skh.kalman import jump_markov_filter, kalman_filter
 from skh.kernel import GaussianKernel, mmd
 from skh.mixture import GaussianMixture
-from skh.model import CarryingModel, Model, model_from_functions
+from skh.model import CarryingModel, Model
 from skh.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
 from skh.rao_blackwell import RaoBlackwellized, rao_blackwellize
 from skh.rule import Measured, Rule, WeightedPoints

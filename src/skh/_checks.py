@@ -50,9 +50,26 @@ def probabilities(name: str, value: ArrayLike) -> Array:
         raise ValueError(f"{name} must have shape (K,) with K >= 1, got {array.shape}")
     if array.min() < 0:
         raise ValueError(f"{name} must be non-negative, got {array.min()} at {array.argmin()}")
-    if (total := array.sum()) == 0:
+    if (largest := array.max()) == 0:
         raise ValueError(f"{name} must not all be zero")
-    return np.asarray(array / total)
+    array = array / largest  # so that the sum cannot overflow
+    return np.asarray(array / array.sum())
+
+
+def rule(name: str, value: Any) -> None:
+    """``value`` can be called, and is no class of which the caller forgot to make an object."""
+    if not callable(value) or isinstance(value, type):
+        raise TypeError(f"{name} must be a rule such as skh.Stratified(), got {value!r}")
+
+
+def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:
+    """``value`` as a finite array of the given shape; a letter stands for any length."""
+    array = real_array(name, value)
+    fits = [isinstance(s, str) or s == n for s, n in zip(shape, array.shape, strict=False)]
+    if array.ndim != len(shape) or not all(fits):
+        expected = ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "")
+        raise ValueError(f"{name} must have shape ({expected}), got {array.shape}")
+    return array
 
 
 def same_length(name: str, array: Array, other: str, length: int) -> None:

@@ -195,7 +195,8 @@ def pair_sum(weights, means, S):  # type: ignore[no-untyped-def]
                     for k in range(c):
                         b -= L[r, k] * L[c, k]
                     if c == r:
-                        L[r, r] = sqrt(b + 1.0)
+                        # exactly, b >= 0: the pivots of I + (positive semi-definite) are >= 1
+                        L[r, r] = sqrt(max(b, 0.0) + 1.0)
                     else:
                         L[r, c] = b / L[c, c]
                         e -= L[r, c] * u[c]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +17,8 @@ from skh.gaussian import mixture_moments
 class Belief:
     """The filtering distribution at time ``t``: particles ``x`` (n, d) with weights ``w`` (n,).
 
-    ``ancestor`` (n,) points into the particles of the step before, ``carry`` holds the records of a
+    ``ancestor`` (n,) points into the particles of the step before (at t = 0: into the components of
+    the prior), ``carry`` holds the records of a
     `CarryingModel`, ``z`` the mean and covariance of its hidden part given each particle, ``mmd``
     is the error of the quadrature at this step (NaN where the rule does not measure it),
     ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}).
@@ -137,9 +137,9 @@ class FilterResult:
         return np.stack(path[::-1], axis=1), self.history[-1].w
 
 
-def summary(belief: Belief, quantiles: Sequence[float]) -> dict[str, Any]:
+def summary(belief: Belief, quantiles: Array) -> dict[str, Any]:
     """What a belief contributes to each field of a `FilterResult`."""
-    levels = belief.quantile(quantiles) if quantiles else np.empty((0, belief.x.shape[1]))
+    levels = belief.quantile(quantiles) if len(quantiles) else np.empty((0, belief.x.shape[1]))
     hidden = belief.z and {"z_means": belief.z_mean, "joint_covariances": belief.joint_moments[1]}
     return {
         **(hidden or {}),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
+from numbers import Real
 
 import numpy as np
 
@@ -51,10 +53,11 @@ class FWQuad:
     step : Step
         `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
         the most accurate per point; it sets weights to zero, and such points are not returned).
+        Each takes at most n steps; the two that keep all points may return one more than once.
     search_points : int
         M, the number of points drawn from the mixture among which each vertex is searched.
     tol : float, optional
-        Stop as soon as the MMD is at or below it.
+        Stop as soon as the MMD is at or below it; rounding allows no less than about 1e-8.
     search : Rule
         Draws the search points: `MonteCarlo`, or `QuasiMonteCarlo` for more even ones.
 
@@ -77,10 +80,9 @@ class FWQuad:
             raise TypeError(f"kernel must be a GaussianKernel, got {self.kernel!r}")
         if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
             raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
-        if not callable(self.search) or isinstance(self.search, type):
-            raise TypeError(f"search must be a rule such as skh.MonteCarlo(), got {self.search!r}")
+        _checks.rule("search", self.search)
         _checks.positive_int("search_points", self.search_points)
-        if self.tol is not None and not 0 <= self.tol < np.inf:
+        if self.tol is not None and not (isinstance(self.tol, Real) and 0 <= self.tol < inf):
             raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:

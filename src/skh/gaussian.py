@@ -21,7 +21,9 @@ def log_density(residual: Array, covariance: Array) -> Array:
     L = np.linalg.cholesky(covariance)
     u = np.linalg.solve(L, residual[..., None])[..., 0]
     log_det = np.log(np.linalg.diagonal(L)).sum(-1)
-    result: Array = -0.5 * (u**2).sum(-1) - log_det - 0.5 * residual.shape[-1] * log(2 * pi)
+    with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+        square = (u**2).sum(-1)
+    result: Array = -0.5 * square - log_det - 0.5 * residual.shape[-1] * log(2 * pi)
     return result
 
 
@@ -64,24 +66,39 @@ def mixture_moments(w: Array, m: Array, P: Array) -> tuple[Array, Array]:
 
 def check_covariance(name: str, S: Array) -> None:
     """Refuse what is not symmetric positive semi-definite, up to rounding; zero is allowed."""
-    scale = np.abs(S).max()
-    asymmetry = np.abs(S - transposed(S)).max()
-    if asymmetry > SYMMETRY * scale:
-        raise ValueError(f"{name} must be symmetric, got an asymmetry of {asymmetry:.3g}")
-    if scale > 0:
-        try:
-            np.linalg.cholesky(S + NEGATIVE * scale * np.eye(S.shape[-1]))
-        except np.linalg.LinAlgError:
-            lowest = np.linalg.eigvalsh(S).min()
-            raise ValueError(
-                f"{name} must be positive semi-definite, got an eigenvalue {lowest:.6g}"
-            ) from None
-
-
-def square_root(S: Array) -> Array:
-    """A factor L of each positive semi-definite matrix, L L' = S."""
+    scale = np.abs(S).max(axis=(-1, -2), keepdims=True)
+    asymmetry = np.abs(S - transposed(S))
+    if (asymmetry > SYMMETRY * scale).any():
+        raise ValueError(f"{name} must be symmetric, got an asymmetry of {asymmetry.max():.3g}")
+    scale[scale == 0.0] = 1.0
     try:
-        return np.asarray(np.linalg.cholesky(S))
+        np.linalg.cholesky(S / scale + NEGATIVE * np.eye(S.shape[-1]))
+    except np.linalg.LinAlgError:
+        lowest = np.linalg.eigvalsh(S).min()
+        raise ValueError(
+            f"{name} must be positive semi-definite, got an eigenvalue {lowest:.6g}"
+        ) from None
+
+
+def factored(S: Array) -> tuple[Array, Array]:
+    """Each matrix S, cleared of eigenvalues that rounding made negative, and L with L L' = S."""
+    try:
+        return S, np.asarray(np.linalg.cholesky(S))
     except np.linalg.LinAlgError:  # singular
         values, vectors = np.linalg.eigh(S)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
+    L = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
+    return symmetric(L @ transposed(L)), L
+
+
+def whitener(B: Array) -> tuple[Array, Array]:
+    """Lower triangular W with W'W = B^-1 and det W, for B = I + something positive semi-definite.
+
+    Where that something is so large that rounding hides the I, the factorisation can fail; then B
+    is raised by as much as it is uncertain, which no result can notice.
+    """
+    try:
+        L = np.linalg.cholesky(B)
+    except np.linalg.LinAlgError:
+        scale = np.abs(B).max(axis=(-1, -2), keepdims=True)
+        L = np.linalg.cholesky(B + 1e-14 * scale * np.eye(B.shape[-1]))
+    return np.asarray(np.linalg.inv(L)), 1.0 / np.linalg.diagonal(L).prod(-1)

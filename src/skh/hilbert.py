@@ -27,7 +27,7 @@ def hilbert_order(x: Array) -> Indices:
     """
     if x.shape[1] == 1:
         return np.argsort(x[:, 0], kind="stable")
-    x = x[:, :KEY_BITS]
+    x = x[:, :KEY_BITS] / (np.abs(x).max() or 1.0)  # no square may overflow
     bits = KEY_BITS // x.shape[1]
     spread = x.std(axis=0)
     unit = expit((x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0))

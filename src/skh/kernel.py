@@ -26,10 +26,11 @@ from numpy.typing import ArrayLike
 
 from skh import _checks, _compiled
 from skh._checks import Array
+from skh.gaussian import check_covariance, whitener
 from skh.mixture import GaussianMixture
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class GaussianKernel:
     r"""The kernel :math:`\frac1S \sum_s \exp(-(x - x')^\top \Lambda^{-1} (x - x') / 2\sigma_s^2)`.
 
@@ -54,12 +55,17 @@ class GaussianKernel:
     metric: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        variances = np.atleast_1d(_checks.real_array("variance", self.variance))
-        if variances.ndim != 1 or variances.size == 0 or variances.min() <= 0:
+        variances = _checks.real_array("variance", self.variance)
+        if variances.ndim > 1 or variances.size == 0 or variances.min() <= 0:
             raise ValueError(
                 f"variance must be a positive number or a sequence of them, got {self.variance!r}"
             )
-        self._to_unit  # noqa: B018 # checks the metric at once
+        plain = tuple(variances.tolist()) if variances.ndim else float(variances)
+        object.__setattr__(
+            self, "variance", plain
+        )  # the caller's list may change, a kernel may not
+        if self.metric is not None:
+            object.__setattr__(self, "metric", _metric(self.metric))
 
     @cached_property
     def variances(self) -> Array:
@@ -76,21 +82,25 @@ class GaussianKernel:
         """The matrix T with T'T = inverse metric: in coordinates T x the metric is the identity."""
         if self.metric is None:
             return None
-        metric = _checks.real_array("metric", self.metric)
-        if metric.ndim != 2 or not np.allclose(metric, metric.T, rtol=1e-8, atol=0):
-            raise ValueError(f"metric must be a symmetric (d, d) matrix, got {self.metric!r}")
-        try:
-            return np.linalg.inv(np.linalg.cholesky(metric))
-        except np.linalg.LinAlgError as error:
-            raise ValueError(f"metric must be positive definite, got {self.metric!r}") from error
+        metric = np.asarray(self.metric, dtype=np.float64)
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(metric)))
+
+    def _check_dimension(self, d: int) -> None:
+        if self._to_unit is not None and len(self._to_unit) != d:
+            raise ValueError(
+                f"metric must be ({d}, {d}) for points in {d} dimensions, "
+                f"got ({len(self._to_unit)}, {len(self._to_unit)})"
+            )
 
     def coordinates(self, x: ArrayLike, d: int | None = None) -> Array:
         """Rows ``x`` as coordinate-major ``(d, n)`` points, in which the metric is the identity."""
-        x = _checks.points("x", x, d if self._to_unit is None else len(self._to_unit))
+        x = _checks.points("x", x, d)
+        self._check_dimension(x.shape[1])
         return np.ascontiguousarray(x.T) if self._to_unit is None else self._to_unit @ x.T
 
     def _mixture(self, p: GaussianMixture) -> GaussianMixture:
         """``p`` in the same coordinates."""
+        self._check_dimension(p.d)
         return p if self._to_unit is None else p.linear_map(self._to_unit)
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
@@ -106,7 +116,8 @@ class GaussianKernel:
         """``gram(y, x) @ w`` in memory of one row: the mean map of the weighted points ``x``."""
         X = self.coordinates(x)
         Y = self.coordinates(y, len(X))
-        w = np.asarray(w, dtype=np.float64) / len(self.rates)
+        w = _checks.real_array("w", w) / len(self.rates)
+        _checks.same_length("w", w, "x", X.shape[1])
         out = np.zeros(Y.shape[1])
         for rate in self.rates:
             _compiled.add_bumps(out, Y, X.T, w, np.full(len(w), rate))
@@ -143,9 +154,8 @@ def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float) -> 
         b = np.broadcast_to(1 + S, p.weights.shape)
         _compiled.add_bumps(out, X, p.means, p.weights * b ** (-p.d / 2), 0.5 / (variance * b))
         return
-    L = np.linalg.cholesky(np.eye(p.d) + S)
-    A = np.linalg.inv(L) / variance**0.5
-    heights = p.weights / np.linalg.diagonal(L).prod(-1)
+    W, determinant = whitener(np.eye(p.d) + S)
+    A, heights = W / variance**0.5, p.weights * determinant
     if S.ndim == 2:  # one matrix for all: whiten the points once
         _compiled.add_bumps(out, A @ X, p.means @ A.T, heights, np.full(len(p), 0.5))
     else:
@@ -172,6 +182,19 @@ def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) 
     quadratic = float(w @ kernel.weighted_sum(x, w, x))
     linear = float(w @ kernel.mean_map(p, x))
     return root(quadratic - 2 * linear + kernel.mean_norm2(p))
+
+
+def _metric(value: ArrayLike) -> tuple[tuple[float, ...], ...]:
+    """A metric as a plain value, if it is symmetric positive definite."""
+    metric = _checks.real_array("metric", value)
+    if metric.ndim != 2 or metric.shape[0] != metric.shape[1]:
+        raise ValueError(f"metric must be a (d, d) matrix, got shape {metric.shape}")
+    check_covariance("metric", metric)
+    try:
+        np.linalg.cholesky(metric)
+    except np.linalg.LinAlgError:
+        raise ValueError(f"metric must be positive definite, got {value!r}") from None
+    return tuple(tuple(row) for row in metric.tolist())
 
 
 def root(square: float) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh.gaussian import check_covariance, square_root, symmetric
+from skh.gaussian import check_covariance, factored, symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,8 @@ class GaussianMixture:
     covariances : () or (K,) or (d, d) or (K, d, d)
         One variance for all components and directions, one variance per component, one full
         matrix for all components, or one full matrix per component.  Singular matrices and zero
-        are allowed: a component without spread is a Dirac mass.
+        are allowed: a component without spread is a Dirac mass.  A diagonal ``(d,)`` is no form of
+        its own (it could not be told from (K,) where K = d): write ``np.diag`` of it.
 
     Examples
     --------
@@ -50,13 +51,14 @@ class GaussianMixture:
 
     def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
         w = _checks.probabilities("weights", weights)
-        m = _checks.points("means", means)
+        m = _checks.points("means", means).copy()  # the caller may use his array again
         _checks.same_length("means", m, "weights", len(w))
         object.__setattr__(self, "weights", w)
         object.__setattr__(self, "means", m)
-        object.__setattr__(self, "covariances", _covariances(covariances, *m.shape))
-        S = self.covariances
-        object.__setattr__(self, "_factors", np.sqrt(S) if S.ndim <= 1 else square_root(S))
+        S = _covariances(covariances, *m.shape)
+        S, L = (S, np.sqrt(S)) if S.ndim <= 1 else factored(S)
+        object.__setattr__(self, "covariances", S)
+        object.__setattr__(self, "_factors", L)
 
     @property
     def d(self) -> int:
@@ -134,4 +136,4 @@ def _covariances(value: ArrayLike, K: int, d: int) -> Array:
         check_covariance("covariances", S)
     elif S.min() < 0:
         raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
-    return S
+    return S.copy()

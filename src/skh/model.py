@@ -29,13 +29,11 @@ A model with its own filter per particle, in full::
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from skh import _checks
 from skh._checks import Array, Indices
 from skh.mixture import GaussianMixture
 
@@ -127,6 +125,8 @@ def as_carrying(model: Model | CarryingModel) -> CarryingModel:
         )
     if isinstance(model, CarryingModel):
         return model
+    if hasattr(model, "move") or hasattr(model, "initial_carry"):
+        raise TypeError(f"a model that carries records needs move and initial_carry, got {model!r}")
     return WithoutCarry(model)
 
 
@@ -158,75 +158,9 @@ def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
             f"got {len(transition)} in all"
         )
     of_row = transition.weights.reshape(-1, each)
-    of_row = of_row / of_row.sum(axis=1, keepdims=True)
+    total = of_row.sum(axis=1, keepdims=True)
+    if total.min() == 0:
+        raise ValueError(f"all components of particle {total.argmin()} have weight zero")
+    of_row = of_row / total
     weights = (w[:, None] * of_row).ravel()
     return GaussianMixture(weights, transition.means, transition.covariances), each
-
-
-@dataclass(frozen=True)
-class FunctionModel:
-    """A model made of functions; see `model_from_functions`."""
-
-    initial: GaussianMixture
-    transition_function: Callable[[int, Array], Transition]
-    log_likelihood_function: Callable[[int, Array, Any], Any]
-    batched: bool
-
-    def prior(self) -> GaussianMixture:
-        """The distribution of x_0."""
-        return self.initial
-
-    def transition(self, t: int, x: Array) -> Transition:
-        """The distribution of x_{t+1} given each row of ``x``."""
-        return self.transition_function(t, x)
-
-    def log_likelihood(self, t: int, x: Array, y: Any) -> Array:
-        """``log p(y_t | x_t)`` at each row of ``x``."""
-        f = self.log_likelihood_function
-        values = f(t, x, y) if self.batched else [float(f(t, row, y)) for row in x]
-        return np.asarray(values, dtype=np.float64)
-
-
-def model_from_functions(
-    prior: GaussianMixture | tuple[Any, Any],
-    transition: Callable[[int, Array], Transition],
-    log_likelihood: Callable[[int, Array, Any], Any],
-    *,
-    batched: bool = True,
-) -> FunctionModel:
-    """A model from plain functions.
-
-    Parameters
-    ----------
-    prior : GaussianMixture or (mean, covariance)
-        The distribution of x_0; the pair means one Gaussian.
-    transition : f(t, x) -> (means, covariances)
-        For all rows of ``x`` at once, as in `Model`.
-    log_likelihood : f(t, x, y) -> (n,) array
-        For all rows of ``x`` at once; or, with ``batched=False``, for one particle of shape (d,),
-        returning one number: the natural form of a ray caster or an image likelihood.
-
-    Examples
-    --------
-    >>> import skh
-    >>> model = skh.model_from_functions(
-    ...     prior=([0.0], 1.0),
-    ...     transition=lambda t, x: (0.9 * x, 0.1),
-    ...     log_likelihood=lambda t, x, y: -0.5 * (y - x[0]) ** 2,
-    ...     batched=False,
-    ... )
-    >>> skh.particle_filter(model, [0.3, 0.5], skh.Stratified(), 10, rng=0).means.shape
-    (2, 1)
-    """
-    for name, function in (("transition", transition), ("log_likelihood", log_likelihood)):
-        if not callable(function):
-            raise TypeError(f"{name} must be a function, got {function!r}")
-    return FunctionModel(as_prior(prior), transition, log_likelihood, batched)
-
-
-def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
-    """A prior given as a mixture, or as the mean and covariance of one Gaussian."""
-    if isinstance(prior, GaussianMixture):
-        return prior
-    mean, covariance = prior
-    return GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)

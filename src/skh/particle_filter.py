@@ -7,13 +7,14 @@ paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from skh import _checks
@@ -21,10 +22,9 @@ from skh._checks import RNG, Array, Indices
 from skh.belief import Belief, FilterResult, summary
 from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, Model, as_carrying, gather, predictive
-from skh.progress import progress_bar
+from skh.observations import is_missing, series
+from skh.progress import Report, progress_bar
 from skh.rule import Rule, WeightedPoints
-
-Progress = Callable[[int, int], None]
 
 
 class ZeroLikelihoodError(ValueError):
@@ -68,8 +68,7 @@ class ParticleFilter:
         self, model: Model | CarryingModel, rule: Rule, n: int, *, rng: RNG = None
     ) -> None:
         self._model = as_carrying(model)
-        if not callable(rule) or isinstance(rule, type):
-            raise TypeError(f"rule must be a rule such as skh.Stratified(), got {rule!r}")
+        _checks.rule("rule", rule)
         self._rule = rule
         self._n = _checks.positive_int("n", n)
         self._rng = np.random.default_rng(rng)
@@ -139,31 +138,31 @@ class ParticleFilter:
     def _predict_particles(self) -> _Predicted:
         if self._predicted is None:
             mixture, each = self._predictive()
-            b = self._belief
-            if b is None:
-                points = self._call_rule(mixture, self._rng)
-                carry = self._model.initial_carry(points.x)
-                self._predicted = _Predicted(
-                    points.x, points.w, points.component, points.mmd, carry
-                )
-            else:
-                self._predicted = self._sample(b.t, b, mixture, each, self._rng)
+            random_state = self._rng.bit_generator.state
+            try:
+                self._predicted = self._sample(self.t - 1, self._belief, mixture, each, self._rng)
+            except BaseException:
+                self._rng.bit_generator.state = random_state
+                raise
         return self._predicted
 
     def _sample(
-        self, t: int, old: Belief | _Predicted, mixture: GaussianMixture, each: int, rng: Generator
+        self,
+        t: int,
+        old: Belief | _Predicted | None,
+        mixture: GaussianMixture,
+        each: int,
+        rng: Generator,
     ) -> _Predicted:
-        """Step 3: particles of t + 1 from the mixture that those of t made."""
-        points = self._call_rule(mixture, rng)
-        ancestor = points.component // each
-        carry = self._model.move(t, old.x[ancestor], gather(old.carry, ancestor), points.x)
-        return _Predicted(points.x, points.w, ancestor, points.mmd, carry)
-
-    def _call_rule(self, mixture: GaussianMixture, rng: Generator) -> WeightedPoints:
+        """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         points = self._rule(mixture, self._n, rng=rng)
-        if not isinstance(points, WeightedPoints):
-            raise TypeError(f"rule must return WeightedPoints, got {points!r}")
-        return points
+        _check_points(points, mixture)
+        x, ancestor = read_only(points.x), points.component // each
+        if old is None:
+            carry = self._model.initial_carry(x)
+        else:
+            carry = self._model.move(t, old.x[ancestor], gather(old.carry, ancestor), x)
+        return _Predicted(x, points.w, ancestor, points.mmd, carry)
 
     def _include(self, new: _Predicted, y: Any) -> Belief:
         """Step 4: include the observation and normalise."""
@@ -200,7 +199,10 @@ class ParticleFilter:
         values = np.asarray(values, dtype=np.float64)
         where = f"model.log_likelihood at t={t}"
         if values.shape != (len(x),):
-            raise ValueError(f"{where} must return shape ({len(x)},), got {values.shape}")
+            raise ValueError(
+                f"{where} must return shape ({len(x)},), one number per particle, "
+                f"got {values.shape}"
+            )
         bad = np.isnan(values) | (values == np.inf)
         if bad.any():
             i = int(bad.argmax())
@@ -232,42 +234,60 @@ class ParticleFilter:
         return predictive(joint(t, old.x, old.carry), old.w)
 
 
-def is_missing(y: Any) -> bool:
-    """Whether an observation says that nothing was measured: None, or nothing but NaN."""
-    if y is None:
-        return True
-    values = np.asarray(y) if isinstance(y, (float, np.ndarray, np.floating, list, tuple)) else None
-    return (
-        values is not None
-        and values.size > 0
-        and values.dtype.kind == "f"
-        and bool(np.isnan(values).all())
-    )
+def read_only(x: Array) -> Array:
+    """A view that refuses assignment: a model that writes into its particles fails at that line."""
+    view = x.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_points(points: Any, p: GaussianMixture) -> None:
+    """Refuse what a rule of the user's own may have got wrong."""
+    if not isinstance(points, WeightedPoints):
+        raise TypeError(f"rule must return WeightedPoints, got {points!r}")
+    x, w, component = points.x, points.w, points.component
+    n = len(points)
+    if np.shape(x) != (n, p.d) or np.shape(w) != (n,) or np.shape(component) != (n,):
+        raise ValueError(
+            f"rule must return x, w, component of shapes ({n}, {p.d}), ({n},), ({n},), "
+            f"got {np.shape(x)}, {np.shape(w)}, {np.shape(component)}"
+        )
+    if not (w.min() >= 0 and abs(w.sum() - 1) < 1e-6 and np.isfinite(x).all()):
+        raise ValueError("rule must return finite points with non-negative weights that sum to one")
+    if not 0 <= component.min() <= component.max() < len(p):
+        raise ValueError(f"rule must return components in 0..{len(p) - 1}")
+
+
+def _levels(quantiles: ArrayLike) -> Array:
+    levels = np.atleast_1d(_checks.real_array("quantiles", quantiles))
+    if levels.ndim != 1 or ((levels < 0) | (levels > 1)).any():
+        raise ValueError(f"quantiles must be numbers in [0, 1], got {quantiles!r}")
+    return levels
 
 
 def particle_filter(
     model: Model | CarryingModel,
-    ys: Sequence[Any] | Array,
+    ys: Iterable[Any],
     rule: Rule,
     n: int,
     *,
     rng: RNG = None,
-    quantiles: Sequence[float] = (),
+    quantiles: ArrayLike = (),
     history: bool = False,
-    progress: bool | Progress = False,
+    progress: bool | Report = False,
 ) -> FilterResult:
     """Filter a whole series of observations; the same numbers as `ParticleFilter` step by step.
 
     Parameters
     ----------
     model : Model or CarryingModel
-    ys : sequence of observations
+    ys : observations
         Whatever ``model.log_likelihood`` takes; None or NaN where nothing was measured.
     rule : Rule
     n : int
         Number of particles asked of the rule at each step.
     rng : Generator, int or None
-    quantiles : sequence of floats
+    quantiles : floats in [0, 1]
         Levels of the filtered quantiles to keep.
     history : bool
         Keep the belief of each step, from which ``result.trajectories()`` reads paths.
@@ -283,15 +303,14 @@ def particle_filter(
     >>> result.means.shape, result.n_likelihood_evaluations.sum()
     ((20, 3), np.int64(2000))
     """
-    if len(ys) == 0:
-        raise ValueError("ys must hold at least one observation, got none")
+    ys, levels = series(ys), _levels(quantiles)
     pf = ParticleFilter(model, rule, n, rng=rng)
     rows: list[dict[str, Any]] = []
     kept: list[Belief] = []
     with progress_bar(progress, "filtering") as report:
         for t, y in enumerate(ys):
             belief = pf.step(y)
-            rows.append(summary(belief, quantiles))
+            rows.append(summary(belief, levels))
             if history:
                 kept.append(belief)
             report(t + 1, len(ys))

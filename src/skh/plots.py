@@ -1,4 +1,4 @@
-"""Records as pictures; with `report`, the only place that knows matplotlib."""
+"""Records as pictures; the only place that knows matplotlib."""
 
 from __future__ import annotations
 

@@ -36,10 +36,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skh._checks import Array
+from skh.function_model import as_prior
 from skh.gaussian import apply, check_covariance, condition, symmetric, transposed
 from skh.mixture import GaussianMixture
-from skh.model import as_prior
 from skh.models.linear_gaussian import LinearGaussian
+from skh.observations import measured
 
 Affine = Callable[..., tuple[Any, Any, Any]]
 
@@ -169,9 +170,8 @@ class RaoBlackwellized:
 
     def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
         """Step 3: the observation updates z; its predictive density is the likelihood."""
-        y = np.atleast_1d(np.asarray(y, dtype=np.float64))
+        y, seen = measured(y, np.size(y))
         h, C, R = self._linearise("observation", t, x, carry.mean, len(y))
-        seen = ~np.isnan(y)
         residual = self._residual(y, h)[:, seen]
         C, R = C[..., seen, :], R[..., seen, :][..., seen]
         m, P, log_l = condition(carry.mean, carry.covariance, residual, C, R)

@@ -5,10 +5,11 @@ replaced.  Your own rule is any callable with this signature::
 
     def antithetic(p, n, *, rng=None):
         rng = np.random.default_rng(rng)
-        z = rng.standard_normal((n // 2, p.d))
-        component = p.choose(rng.random(n // 2))
-        x = np.concatenate([p.place(component, z), p.place(component, -z)])
-        return skh.WeightedPoints(x, np.full(len(x), 1 / len(x)), np.tile(component, 2))
+        half = (n + 1) // 2
+        z = rng.standard_normal((half, p.d))
+        component = np.tile(p.choose(rng.random(half)), 2)[:n]
+        x = p.place(component, np.concatenate([z, -z])[:n])
+        return skh.WeightedPoints(x, np.full(n, 1 / n), component)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Protocol
 
+from skh import _checks
 from skh._checks import RNG, Array, Indices
 from skh.kernel import GaussianKernel, mmd
 from skh.mixture import GaussianMixture
@@ -62,6 +64,11 @@ class Measured:
 
     rule: Rule
     kernel: GaussianKernel
+
+    def __post_init__(self) -> None:
+        _checks.rule("rule", self.rule)
+        if not isinstance(self.kernel, GaussianKernel):
+            raise TypeError(f"kernel must be a GaussianKernel, got {self.kernel!r}")
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """The points of the rule, with ``mmd`` filled in."""

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks, _compiled_qp
 from skh._checks import Array, Indices
+from skh.gaussian import check_covariance
 
 
 class SimplexQP:
@@ -68,6 +69,7 @@ def solve_simplex_qp(K: ArrayLike, c: ArrayLike) -> Array:
     n = len(c) if c.ndim == 1 else 0
     if n == 0 or K.shape != (n, n):
         raise ValueError(f"K must be (n, n) and c (n,) with n >= 1, got {K.shape} and {c.shape}")
+    check_covariance("K", K)
     scale = max(np.abs(K).max(), np.abs(c).max()) or 1.0
     qp = SimplexQP(n)
     qp.K[:], qp.c[:], qp._n = K / scale, c / scale, n

@@ -31,10 +31,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skh import _checks
-from skh._checks import RNG, Array
-from skh.gaussian import log_density
+from skh._checks import RNG, Array, shaped
+from skh.gaussian import check_covariance, log_density
 from skh.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
+from skh.observations import measured
 
 POLES = ((-0.4429, 0.0937), (-0.6576, 0.3109))
 SWITCHING = ((0.7, 0.3), (0.3, 0.7))
@@ -53,13 +54,33 @@ class JumpMarkov:
     initial_mean: Array  # (d,)
     initial_covariance: Array  # (d, d)
 
+    def __post_init__(self) -> None:
+        r, d, _ = shaped("A", self.A, "r", "d", "d").shape
+        m = shaped("C", self.C, r, "m", d).shape[1]
+        shapes: dict[str, tuple[int, ...]] = {
+            "A": (r, d, d),
+            "C": (r, m, d),
+            "Q": (r, d, d),
+            "R": (r, m, m),
+        }
+        shapes |= {"switching": (r, r), "initial_modes": (r,)}
+        shapes |= {"initial_mean": (d,), "initial_covariance": (d, d)}
+        for name, shape in shapes.items():
+            object.__setattr__(self, name, shaped(name, getattr(self, name), *shape))
+        for name in ("Q", "R", "initial_covariance"):
+            check_covariance(name, getattr(self, name))
+        for name in ("switching", "initial_modes"):
+            p = getattr(self, name)
+            if p.min() < 0 or not np.allclose(p.sum(axis=-1), 1):
+                raise ValueError(f"{name} must have rows of probabilities, got {p}")
+
     def prior(self) -> GaussianMixture:
         """The distribution of x_0, the same for all modes."""
         return GaussianMixture([1.0], self.initial_mean[None], self.initial_covariance)
 
     def initial_carry(self, x: Array) -> Array:
         """Log beta_0."""
-        return np.tile(np.log(self.initial_modes), (len(x), 1))
+        return np.tile(log(self.initial_modes), (len(x), 1))
 
     def transition(self, t: int, x: Array, carry: Array) -> GaussianMixture:
         """One Gaussian per particle and mode, weighted by alpha_t."""
@@ -74,17 +95,19 @@ class JumpMarkov:
     def move(self, t: int, x: Array, carry: Array, x_next: Array) -> Array:
         """Log beta_{t+1} from log alpha_t and the chosen x_{t+1}."""
         log_joint = carry + log_density(x_next[:, None] - self._moved(x), self.Q)
-        log_beta = logsumexp(log_joint[:, :, None] + np.log(self.switching), axis=1)
+        log_beta = logsumexp(log_joint[:, :, None] + log(self.switching), axis=1)
         return np.asarray(log_beta - logsumexp(log_joint, axis=1, keepdims=True))
 
     def log_likelihood(
         self, t: int, x: Array, y: Array | float, carry: Array
     ) -> tuple[Array, Array]:
         """Logs of p(y_t | x_{0:t}, y_{0:t-1}) and of alpha_t."""
-        predicted = np.einsum("kij,nj->nki", self.C, x)
-        log_joint = carry + log_density(y - predicted, self.R)
+        y, seen = measured(y, self.C.shape[1])
+        predicted = np.einsum("kij,nj->nki", self.C[:, seen], x)
+        log_joint = carry + log_density(y[seen] - predicted, self.R[:, seen][:, :, seen])
         log_l = np.asarray(logsumexp(log_joint, axis=1))
-        return log_l, log_joint - log_l[:, None]
+        possible = log_l[:, None] > -np.inf  # a particle of likelihood zero keeps its record
+        return log_l, np.where(possible, log_joint - np.where(possible, log_l[:, None], 0.0), carry)
 
     def hidden_moments(self, carry: Array) -> tuple[Array, Array]:
         """The mode as a hidden part: its indicator (one-hot) has the probabilities as its mean."""
@@ -104,6 +127,12 @@ class JumpMarkov:
             x = rng.multivariate_normal(self.A[r] @ x, self.Q[r])
             r = rng.choice(len(self.A), p=self.switching[r])
         return np.array(states), np.array(ys)
+
+
+def log(probabilities: Array) -> Array:
+    """The logarithm, with -inf for what is impossible."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities))
 
 
 def jmls(seed: int = 0) -> JumpMarkov:

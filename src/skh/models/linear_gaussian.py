@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skh._checks import RNG, Array
-from skh.gaussian import log_density
+from skh._checks import RNG, Array, shaped
+from skh.gaussian import check_covariance, log_density
 from skh.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
 from skh.models.simulate import simulate
+from skh.observations import measured
 
 POLES_3 = (-0.2825, -0.3669 + 0.0379j)
 POLES_15 = (
@@ -36,6 +37,16 @@ class LinearGaussian:
     initial_mean: Array  # (d,)
     initial_covariance: Array  # (d, d)
 
+    def __post_init__(self) -> None:
+        d = len(shaped("A", self.A, "d", "d"))
+        m = len(shaped("C", self.C, "m", d))
+        shapes: dict[str, tuple[int, ...]] = {"A": (d, d), "C": (m, d), "Q": (d, d), "R": (m, m)}
+        shapes |= {"initial_mean": (d,), "initial_covariance": (d, d)}
+        for name, shape in shapes.items():
+            object.__setattr__(self, name, shaped(name, getattr(self, name), *shape))
+        for name in ("Q", "R", "initial_covariance"):
+            check_covariance(name, getattr(self, name))
+
     def prior(self) -> GaussianMixture:
         """The distribution of x_0."""
         return GaussianMixture([1.0], self.initial_mean[None], self.initial_covariance)
@@ -46,7 +57,8 @@ class LinearGaussian:
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y | C x, R)``."""
-        return log_density(y - x @ self.C.T, self.R)
+        y, seen = measured(y, len(self.C))
+        return log_density(y[seen] - x @ self.C[seen].T, self.R[np.ix_(seen, seen)])
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
         """A draw of y_t."""

@@ -1,0 +1,50 @@
+"""Series of observations, and what in them was not measured.
+
+An observation is whatever the model's likelihood takes.  None, or nothing but NaN, says that
+nothing was measured; in a vector of numbers, NaN marks the entries that were not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skh._checks import Array
+
+
+def series(ys: Any) -> Sequence[Any]:
+    """A series of observations of any kind, at least one."""
+    ys = ys if hasattr(ys, "__len__") else list(ys)
+    if len(ys) == 0:
+        raise ValueError("ys must hold at least one observation, got none")
+    return ys  # type: ignore[no-any-return] # whatever it is, it has a length
+
+
+def is_missing(y: Any) -> bool:
+    """Whether nothing was measured.
+
+    >>> [is_missing(y) for y in (None, float("nan"), [float("nan"), 1.0], "image")]
+    [True, True, False, False]
+    """
+    if y is None:
+        return True
+    if isinstance(y, (list, tuple)):
+        try:
+            y = np.array(y, dtype=np.float64)
+        except (TypeError, ValueError):  # something else than an array of numbers
+            return False
+    if not isinstance(y, (float, np.floating, np.ndarray)):
+        return False
+    values = np.asarray(y)
+    return values.dtype.kind == "f" and values.size > 0 and bool(np.isnan(values).all())
+
+
+def measured(y: Any, m: int) -> tuple[Array, NDArray[np.bool_]]:
+    """A vector of ``m`` numbers, and which of them were measured."""
+    vector = np.atleast_1d(np.asarray(y, dtype=np.float64))
+    if vector.shape != (m,):
+        raise ValueError(f"y must have shape ({m},), got {np.shape(y)}")
+    return vector, ~np.isnan(vector)

@@ -23,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from skh.experiments.fingerprint import code_hash, fingerprint
+from skh.experiments.fingerprint import code_hash, fingerprint, machine
 from skh.experiments.record import Record
 from skh.experiments.store import Store
 from skh.experiments.task import Experiment, Task
@@ -166,10 +166,10 @@ def complete(
     A task that fails does not stop the others; ``progress`` is told what was done, in units of the
     tasks' cost and in number, at the start and after each task.
     """
-    store = Store(folder)
-    store.open(fingerprint(experiment))
+    store, tasks = Store(folder), experiment.tasks()
+    store.open(fingerprint(experiment), tasks=len(tasks), machine=machine())
     store.read()  # a damaged file is reported before the work, not after it
-    done, tasks = store.keys(), experiment.tasks()
+    done = store.keys()
     finished = [task for task in tasks if task.key in done]
     progress(sum(task.cost for task in finished), len(finished))
     failures = []

@@ -56,7 +56,7 @@ class Data:
 def filter_records(
     start: Record, rule: Rule, data: Data, sigma2: Sequence[float]
 ) -> Iterator[Record]:
-    """Run a filter once; one record for each kernel that measures its MMD.
+    """Run a filter once; one record for each kernel that measures its MMD, or one without any.
 
     ``start`` says what is run: its names, ``n`` and ``seed`` are kept, the rest is filled in.
     """
@@ -74,6 +74,9 @@ def filter_records(
         likelihood_evaluations=int(result.n_likelihood_evaluations.sum()),
         seconds=seconds,
     )
+    if not sigma2:
+        yield record
+        return
     for s, distance in zip(sigma2, np.mean(watched.mmd, axis=0), strict=True):
         yield replace(record, sigma2=s, mmd=float(distance))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import platform
 from dataclasses import asdict
 from functools import cache
@@ -40,6 +41,18 @@ def fingerprint(experiment: Experiment) -> dict[str, Any]:
 def configuration(experiment: Experiment) -> dict[str, Any]:
     """The fields of the experiment."""
     return asdict(experiment)  # type: ignore[call-overload, no-any-return]  # all are dataclasses
+
+
+def machine() -> dict[str, str]:
+    """Where the times were measured; the other numbers do not depend on it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "processor": names[0] if names else platform.processor() or platform.machine(),
+        "cores": str(os.cpu_count()),
+        "system": f"{platform.system()} {platform.release()}",
+    }
 
 
 @cache

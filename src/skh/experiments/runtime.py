@@ -14,6 +14,7 @@ from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.synthetic import simulated
 from skh.experiments.task import Task, Value, data_seed, run_tasks
+from skh.rule import Rule
 
 PLACING = "d=6 mixture"  # the names of the parts in the records, as "model"
 STREAMING = "nonlinear, growing T"
@@ -94,12 +95,17 @@ class Runtime:
         seed = data_seed(self.name, "nonlinear", start.batch)
         data = simulated("nonlinear", T, seed, self.reference_particles)
         for name in names:
-            sampling = FILTERS.get(name)
-            rule = sampling or frank_wolfe(name, self.sigma2_filter, self.search_points)
-            m = 0 if sampling else self.search_points
+            if name in FILTERS:
+                rule, named = FILTERS[name], replace(start, rule=name)
+            else:
+                rule, named = self._placing(name, start)
             warm_up(rule, data.model, data.ys)
-            named = replace(start, rule=name if sampling else f"SKH-{name}", m=m)
-            yield from filter_records(named, rule, data, [self.sigma2_filter])
+            # The MMD of 10,000 particles would take longer than everything else.
+            yield from filter_records(named, rule, data, [])
+
+    def _placing(self, name: str, start: Record) -> tuple[Rule, Record]:
+        sigma2, m = self.sigma2_filter, self.search_points
+        return frank_wolfe(name, sigma2, m), replace(start, rule=f"SKH-{name}", sigma2=sigma2, m=m)
 
 
 def n_m_cost(n: int, m: int) -> float:

@@ -33,15 +33,19 @@ class Store:
         self._tasks = folder / "tasks"
         self._manifest = folder / "manifest.json"
 
-    def open(self, fingerprint: dict[str, Any]) -> None:
-        """Make the folder ready for writing, or refuse if it holds records of another kind."""
+    def open(self, fingerprint: dict[str, Any], **about: Any) -> None:
+        """Make the folder ready for writing, or refuse if it holds records of another kind.
+
+        ``about`` is kept beside the fingerprint, for the report.
+        """
         try:
             self._tasks.mkdir(parents=True, exist_ok=True)
             for left_over in self._tasks.glob("*.tmp"):  # of a process that was killed
                 left_over.unlink()
             if not self._manifest.exists():
                 self._refuse_orphans()
-                write_atomically(self._manifest, json.dumps(fingerprint, indent=1))
+                known = {"fingerprint": fingerprint, **about}
+                write_atomically(self._manifest, json.dumps(known, indent=1))
         except OSError as error:
             raise StoreError(f"cannot write to {self.folder}: {error}") from error
         self._refuse_mixture(fingerprint)
@@ -54,7 +58,7 @@ class Store:
             )
 
     def _refuse_mixture(self, fingerprint: dict[str, Any]) -> None:
-        old = self.manifest()
+        old = self.manifest().get("fingerprint", {})
         changed = [name for name in fingerprint if old.get(name) != fingerprint[name]]
         if changed:
             raise StoreError(
@@ -63,13 +67,16 @@ class Store:
             )
 
     def manifest(self) -> dict[str, Any]:
-        """The fingerprint of the records; empty if there are none."""
+        """The fingerprint of the records and what else is known; empty if there are none."""
         if not self._manifest.exists():
             return {}
         try:
             found: dict[str, Any] = json.loads(self._manifest.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise StoreError(f"{self._manifest} cannot be read ({error})") from error
+            raise StoreError(
+                f"{self._manifest} is damaged ({error}): it is not known what the records beside "
+                "it belong to; choose another output folder"
+            ) from error
         return found
 
     def keys(self) -> set[str]:

@@ -125,7 +125,7 @@ CLAIMS = (
         beside_matlab,
     ),
     Claim(
-        "SKH-FW with 50 particles costs as much as a PF with about 90",
+        "SKH-FW with 50 particles costs no more than a PF with about 90",
         "SKH-FW can be run here with 50 particles in the same time as the standard PF is run with "
         "about 90 particles",
         overhead_in_particles,

@@ -14,7 +14,7 @@ TITLES = {
     "lgss3": "LGSS d=3",
     "lgss15": "LGSS d=15",
     "jmls": "JMLS",
-    "nonlinear": "nonlinear benchmark",
+    "nonlinear": "Nonlinear benchmark",
 }
 SKH = ("SKH-FW", "SKH-FCFW")
 FEW = 0.5  # "far fewer particles": less than half of those asked for

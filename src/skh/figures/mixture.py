@@ -14,6 +14,7 @@ from skh.experiments.record import Record
 from skh.figures.style import (
     LOOK,
     Picture,
+    end_labels,
     few,
     in_order,
     label,
@@ -22,11 +23,9 @@ from skh.figures.style import (
     look,
     panels,
     quantiles,
-    spread,
 )
 
 ROWS = (("mmd", "MMD"), ("rmse", "error on the mean"))
-SLOPE_GAP = 0.075  # of the height of the axes: the height of a number
 
 
 def pictures(records: Sequence[Record]) -> list[Picture]:
@@ -62,27 +61,12 @@ def _panel(axis: Any, cell: Sequence[Record], field: str, ylabel: str, title: st
         if len(n) > 2:
             slopes[rule] = _fitted(axis, np.array(n), median, LOOK[rule][0])
     log_axes(axis, few(sizes), "n", ylabel, title)
-    _write_slopes(axis, slopes)
+    end_labels(axis, slopes)  # the slopes stand beside the axes, as in the paper
 
 
-def _fitted(axis: Any, n: Any, median: Any, colour: str) -> tuple[float, float]:
+def _fitted(axis: Any, n: Any, median: Any, colour: str) -> tuple[float, str]:
     """Draw the power law through the medians: its value at the last n and its slope."""
     fit: Any = linregress(np.log(n), np.log(median))
     line = np.exp(fit.intercept) * n**fit.slope
     axis.plot(n, line, "--", color=colour, linewidth=1.2)
-    return float(line[-1]), float(fit.slope)
-
-
-def _write_slopes(axis: Any, slopes: dict[str, tuple[float, float]]) -> None:
-    """The slopes beside the axes, at the heights of the lines' ends, moved apart."""
-    to_axes = axis.transScale + axis.transLimits
-    ends = [to_axes.transform((1.0, end))[1] for end, _ in slopes.values()]
-    for (rule, (_, slope)), height in zip(slopes.items(), spread(ends, SLOPE_GAP), strict=True):
-        axis.text(
-            *(1.02, height, f"{slope:.2f}"),
-            transform=axis.transAxes,
-            color=LOOK[rule][0],
-            va="center",
-            fontsize=8,
-            clip_on=False,
-        )
+    return float(line[-1]), f"{fit.slope:.2f}"

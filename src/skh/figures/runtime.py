@@ -13,7 +13,7 @@ from skh.claims.runtime import MATLAB
 from skh.claims.statistics import MissingError, medians, select
 from skh.experiments.record import Record
 from skh.experiments.runtime import PLACING, STREAMING
-from skh.figures.style import LOOK, Picture, label, legend, log_axes, look, panels
+from skh.figures.style import LOOK, Picture, end_labels, label, legend, log_axes, look, panels
 
 COSTS = np.geomspace(1e-7, 1e-1, 200)  # seconds per likelihood evaluation
 
@@ -66,8 +66,9 @@ def _break_even(records: Sequence[Record]) -> Picture:
     for axis, (n, rmse) in zip(axes.flat, levels, strict=True):
         _time_to_accuracy(axis, rules, rmse)
         title = f"RMSE {rmse:.2g}, that of a PF with {n:,}"
-        axis.set(xscale="log", yscale="log", title=title)
-        axis.set(xlabel="seconds per likelihood evaluation", ylabel="seconds per time step")
+        axis.set(
+            title=title, xlabel="seconds per likelihood evaluation", ylabel="seconds per time step"
+        )
         axis.grid(visible=True, which="major", color="0.92", linewidth=0.8)
     legend(figure, max(axes.flat, key=lambda a: len(a.get_legend_handles_labels()[1])))
     caption = (
@@ -82,20 +83,12 @@ def _time_to_accuracy(axis: Any, rules: Sequence[Curve], rmse: float) -> None:
     times = np.array([curve.seconds(rmse, COSTS) for curve in rules])
     for curve, seconds in zip(rules, times, strict=True):
         if np.isfinite(seconds).all():
-            needed = curve.needed(rmse)
-            style = {**look(curve.rule), "marker": ""}
-            points = f"N = {needed[0]:.0f}" if needed else ""
-            axis.plot(COSTS, seconds, **style, label=label(curve.rule))
-            axis.annotate(
-                points,
-                (COSTS[-1], seconds[-1]),
-                xytext=(3, 0),
-                textcoords="offset points",
-                color=LOOK[curve.rule][0],
-                fontsize=7,
-                va="center",
-                annotation_clip=False,
-            )
+            axis.plot(COSTS, seconds, **{**look(curve.rule), "marker": ""}, label=label(curve.rule))
+    axis.set(xscale="log", yscale="log")
+    needed = {curve.rule: curve.needed(rmse) for curve in rules}
+    last = dict(zip(needed, times[:, -1], strict=True))
+    ends = {r: (float(last[r]), f"N={found[0]:.0f}") for r, found in needed.items() if found}
+    end_labels(axis, ends)
     _winners(axis, rules, times)
 
 

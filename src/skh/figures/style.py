@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from skh.experiments.record import Record
 
@@ -90,6 +91,22 @@ def log_axes(axis: Any, ticks: Sequence[int], x: str, y: str, title: str) -> Non
     axis.tick_params(axis="x", which="minor", length=0, labelbottom=False)
     axis.grid(visible=True, which="major", color="0.92", linewidth=0.8)
     axis.set_axisbelow(True)
+    plain_heights(axis)
+
+
+def plain_heights(axis: Any) -> None:
+    """Ticks such as 0.2, 0.5, 1 where powers of ten alone would be too few."""
+    low, high = axis.get_ylim()
+    decades = np.log10(high / low)
+    if decades > 2.5:
+        return
+    subdivisions = (1.0,) if decades > 1.8 else (1.0, 2.0, 5.0)
+    even = decades < 0.6
+    axis.yaxis.set_major_locator(MaxNLocator(4) if even else LogLocator(subs=subdivisions))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda height, _: f"{height:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    if even:
+        axis.yaxis.set_minor_locator(NullLocator())
 
 
 def _short(size: int) -> str:
@@ -117,14 +134,30 @@ def quantiles(
     return np.array([np.quantile(c, [0, 0.25, 0.5, 0.75, 1]) for c in columns]).T
 
 
-def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """The heights moved as little as needed to lie ``gap`` apart, in the same order."""
+def end_labels(axis: Any, ends: dict[str, tuple[float, str]]) -> None:
+    """Write a text beside the axes where the line of each rule ends, moved apart."""
+    to_axes = axis.transScale + axis.transLimits
+    heights = [to_axes.transform((1.0, end))[1] for end, _ in ends.values()]
+    for (rule, (_, text)), height in zip(ends.items(), spread(heights), strict=True):
+        axis.text(
+            *(1.02, height, text.replace("-", "−")),
+            transform=axis.transAxes,
+            color=LOOK[rule][0],
+            va="center",
+            fontsize=8,
+            clip_on=False,
+        )
+
+
+def spread(heights: Sequence[float], gap: float = 0.075) -> list[float]:
+    """Heights within [0, 1], moved as little as needed to lie ``gap`` apart in the same order."""
     order = np.argsort(heights)
     moved = np.array(heights, dtype=float)
-    for _ in range(200):
+    for _ in range(300):
         for below, above in pairwise(order):
             missing = gap - (moved[above] - moved[below])
             if missing > 1e-9:
                 moved[below] -= missing / 2
                 moved[above] += missing / 2
+        moved = np.clip(moved, gap / 3, 1 - gap / 3)
     return [float(h) for h in moved]

@@ -18,6 +18,7 @@ from skh.figures.style import (
     log_axes,
     look,
     panels,
+    plain_heights,
     quantiles,
 )
 
@@ -91,6 +92,7 @@ def _same_heights(row: Any) -> None:
     limits = np.array([axis.get_ylim() for axis in row])
     for axis in row:
         axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
+        plain_heights(axis)
 
 
 def _fullest(axes: Any) -> Any:

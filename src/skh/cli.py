@@ -80,10 +80,11 @@ def reproduce_command(
     """Rebuild the figures of the paper and check its claims; the same command resumes a run."""
     start, console = perf_counter(), Console()
     out = out or Path("reproduction-quick" if quick else "reproduction")
+    experiments = chosen(experiment, quick)
     try:
         if not report_only:
             where = reproduce.Where(workers or available_cores(), scheduler)
-            reproduce.run(chosen(experiment, quick), out, where, console)
+            reproduce.run(experiments, out, where, console)
         results, judged = reproduce.report(out)
     except (StoreError, EngineError) as error:
         Console(stderr=True).print(f"error: {error}", style="red", markup=False, soft_wrap=True)

@@ -6,7 +6,7 @@ STYLE = """
 body { margin: 0; color: var(--ink); background: #fff; overflow-wrap: break-word;
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 nav { position: sticky; top: 0; z-index: 1; background: #fff; padding: .5rem 1rem; display: flex;
-  gap: 1.2rem; overflow-x: auto; border-bottom: 1px solid var(--line); white-space: nowrap; }
+  gap: .2rem 1.2rem; flex-wrap: wrap; border-bottom: 1px solid var(--line); }
 a { color: var(--link); text-decoration: none; }
 main { max-width: 76rem; margin: 0 auto; padding: 0 1rem 3rem; }
 h1 { line-height: 1.2; margin: 1.2rem 0 .6rem; }
@@ -17,7 +17,7 @@ h3 { margin: 1rem 0 0; }
 .note { background: #fff6df; border-left: 4px solid #e0b030; padding: .5rem .8rem; }
 figure { margin: 1rem 0 1.6rem; }
 figure img { display: block; width: 100%; min-width: 44rem; height: auto; }
-figcaption, q { color: #55606c; }
+figcaption, q, td i { color: #55606c; }
 figcaption { font-size: .9rem; }
 table { border-collapse: collapse; width: 100%; font-size: .87rem; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem;

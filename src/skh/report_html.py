@@ -65,7 +65,7 @@ def _claims(judged: Sequence[Judged]) -> str:
     rows = [
         _cells(
             ("Claim", f"<b>{escape(j.claim.name)}</b><br><small>{escape(j.experiment)}</small>"),
-            ("The paper's words", f"<q>{escape(j.claim.words)}</q>"),
+            ("The paper's words", _words(j.claim.words)),
             ("Measured", _measured(j)),
             ("Verdict", f'<span class="{_colour(j)}">{j.outcome}</span>'),
         )
@@ -74,9 +74,16 @@ def _claims(judged: Sequence[Judged]) -> str:
     return _table(("Claim", "The paper's words", "Measured", "Verdict"), rows, "claims")
 
 
+def _words(words: str) -> str:
+    """A quotation, or a remark in brackets where the paper is silent."""
+    return f"<i>{escape(words)}</i>" if words.startswith("(") else f"<q>{escape(words)}</q>"
+
+
 def _measured(j: Judged) -> str:
     """The text, broken at its semicolons, and the statistics behind it to unfold."""
-    text = escape(j.verdict.measured).replace("; ", ";<br>")
+    text = escape(j.verdict.measured)
+    if "; " in text:
+        text = text.replace(": ", ":<br>", 1).replace("; ", "<br>")
     if not j.verdict.statistics:
         return text
     lines = "<br>".join(f"{escape(str(k))}: {_number(v)}" for k, v in j.verdict.statistics.items())

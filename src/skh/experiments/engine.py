@@ -73,6 +73,8 @@ def _result(future: Future[Outcome]) -> Outcome:
         raise EngineError("a worker process was killed, perhaps for lack of memory") from error
     except CancelledError as error:
         raise EngineError("the connection to the scheduler was lost") from error
+    except Exception as error:  # of the transport: what a task raises is part of its outcome
+        raise EngineError(f"a worker could not take a task: {error!r}") from error
 
 
 def execute(experiment: Experiment, task: Task, code: str) -> Outcome:
@@ -124,13 +126,13 @@ def local(workers: int) -> Iterator[Engine]:
         pool.shutdown(cancel_futures=True)
 
 
-def _start_worker() -> None:
+def _start_worker() -> None:  # pragma: no cover - runs in the worker processes
     """Leave Ctrl-C to the parent, and end when it ends, even if it was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent() -> None:  # pragma: no cover - runs in the worker processes
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -136,6 +136,7 @@ def quantiles(
 
 def end_labels(axis: Any, ends: dict[str, tuple[float, str]]) -> None:
     """Write a text beside the axes where the line of each rule ends, moved apart."""
+    axis.get_ylim()  # settles the limits, which the transformation does not wait for
     to_axes = axis.transScale + axis.transLimits
     heights = [to_axes.transform((1.0, end))[1] for end, _ in ends.values()]
     for (rule, (_, text)), height in zip(ends.items(), spread(heights), strict=True):

@@ -6,10 +6,14 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test lint clean
+.PHONY: demo reproduce test lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
+
+# Every experiment of the paper in small; for the full sizes: .venv/bin/skh reproduce all
+reproduce: $(VENV)/installed
+	$(BIN)/skh reproduce all --quick
 
 test: lint
 	$(BIN)/pytest --cov --cov-report=term
@@ -27,4 +31,4 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) demo reproduction-quick .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -11,12 +12,16 @@ try:
     import typer
     from rich.console import Console
 
-    from skh import plots
+    from skh import plots, reproduce
 except ImportError as error:  # pragma: no cover - an installation without the extra
     sys.exit(f"the command skh needs its extra, pip install 'skh[app]' ({error})")
 
 from skh import report
 from skh.experiments import demo as demo_experiment
+from skh.experiments.catalogue import catalogue
+from skh.experiments.engine import EngineError
+from skh.experiments.store import StoreError
+from skh.experiments.task import Experiment
 from skh.progress import progress_bar
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
@@ -53,6 +58,69 @@ def demo(
     console.print(f"Figure: {path}   ({perf_counter() - start:.0f} s)", soft_wrap=True)
 
 
+@app.command("reproduce")
+def reproduce_command(
+    experiment: Annotated[str, typer.Argument(help=" | ".join((*reproduce.NAMES, "all")))],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes: minutes, not hours.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder.  [default: reproduction or ...-quick]")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(help="Processes, one core each.  [default: all cores]", min=0)
+    ] = 0,
+    scheduler: Annotated[
+        str | None, typer.Option(help="A dask scheduler such as tcp://host:8786, in their place.")
+    ] = None,
+    report_only: Annotated[
+        bool, typer.Option("--report-only", help="Run nothing; report the records that exist.")
+    ] = False,
+) -> None:
+    """Rebuild the figures of the paper and check its claims; the same command resumes a run."""
+    start, console = perf_counter(), Console()
+    out = out or Path("reproduction-quick" if quick else "reproduction")
+    experiments = chosen(experiment, quick)
+    try:
+        if not report_only:
+            where = reproduce.Where(workers or available_cores(), scheduler)
+            reproduce.run(experiments, out, where, console)
+        results, judged = reproduce.report(out)
+    except (StoreError, EngineError) as error:
+        Console(stderr=True).print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt:
+        Console(stderr=True).print(
+            f"\nInterrupted. Finished tasks are in {out}; the same command goes on."
+        )
+        raise typer.Exit(130) from None
+    console.print(reproduce.claims_table(judged))
+    for note in reproduce.notes(results):
+        console.print(note, style="yellow", markup=False)
+    seconds = perf_counter() - start
+    console.print(f"Report: {out / 'report.html'}   ({seconds:.0f} s)", soft_wrap=True)
+
+
+def chosen(name: str, quick: bool) -> list[Experiment]:
+    """The experiments that a name on the command line stands for."""
+    known = catalogue(quick)
+    if name == "all":
+        return list(known.values())
+    if name not in known:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join((*known, 'all'))}")
+    return [known[name]]
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return count or 1
+
+
 def main() -> None:
     """Entry point of the command."""
     app()
+
+
+if __name__ == "__main__":
+    main()

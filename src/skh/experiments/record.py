@@ -1,9 +1,10 @@
-"""One run of a filter on one batch of data, compared with a reference."""
+"""One run of a rule or a filter, and how far it was from the truth: one row of every table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from time import perf_counter
 from typing import Any
 
@@ -16,20 +17,29 @@ from skh.particle_filter import particle_filter
 from skh.rule import Measured, Rule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a run cost and how far it was from the reference."""
+    """What a run cost and how far it was from the reference; NaN where a field has no meaning.
 
+    All fields but ``seconds`` follow from ``seed`` and the configuration; ``seconds`` is measured.
+    """
+
+    experiment: str
+    model: str
     rule: str
-    n: int
+    sigma2: float = nan  # of the kernel that places the points, or only measures their MMD
+    n: int  # points asked for
+    m: int = 0  # search points; 0 for rules that do not search
+    steps: int = 1  # T of a filter; 1 for a single mixture
     batch: int
-    rmse: float  # of the filtered mean against the reference's
-    log_evidence_error: float
-    ess: float  # mean over time, as all that follow but the last two
-    mmd: float
-    n_particles: float
-    likelihood_evaluations: int
-    seconds: float
+    seed: int  # of the rule's random numbers
+    rmse: float = nan  # of the (filtered) mean against the reference's
+    mmd: float = nan  # mean over time, as all that follow but the last two
+    log_evidence_error: float = nan
+    ess: float = nan
+    n_particles: float = nan
+    likelihood_evaluations: int = 0
+    seconds: float = nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +68,17 @@ def compare(
     if np.isnan(mmd).any():
         mmd = particle_filter(model, ys, Measured(rule, kernel), n, rng=batch).mmd
     return Record(
+        experiment="demo",
+        model=type(model).__name__,
         rule=name,
         n=n,
+        steps=len(ys),
         batch=batch,
+        seed=batch,
         rmse=float(np.sqrt(np.mean((result.means - reference.means) ** 2))),
+        mmd=float(mmd.mean()),
         log_evidence_error=result.log_evidence - reference.log_evidence,
         ess=float(result.ess.mean()),
-        mmd=float(mmd.mean()),
         n_particles=float(result.n_particles.mean()),
         likelihood_evaluations=int(result.n_likelihood_evaluations.sum()),
         seconds=seconds,

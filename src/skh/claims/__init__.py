@@ -1,0 +1,13 @@
+"""The paper's claims as code: records in, verdicts out; one file per experiment."""
+
+from skh.claims import mixture, runtime, search_points, synthetic
+from skh.claims.claim import Claim, Judged, Verdict, judge
+
+CLAIMS: dict[str, tuple[Claim, ...]] = {
+    "mixture": mixture.CLAIMS,
+    "search-points": search_points.CLAIMS,
+    "runtime": runtime.CLAIMS,
+    "synthetic": synthetic.CLAIMS,
+}
+
+__all__ = ["CLAIMS", "Claim", "Judged", "Verdict", "judge"]

@@ -1,0 +1,140 @@
+"""Claims of the paragraph "Runtimes"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skh.claims.break_even import break_even, curves, targets
+from skh.claims.claim import Claim, Number, Verdict
+from skh.claims.statistics import Fit, fit, medians, select
+from skh.experiments.record import Record
+from skh.experiments.runtime import PLACING, STREAMING
+
+# Seconds per time step of the paper's Matlab implementation, M = 10,000, (rule, N).
+MATLAB = {("FW", 50): 0.15, ("FW", 100): 0.3, ("FCFW", 50): 0.3, ("FCFW", 100): 1.0}
+UAV_LIKELIHOOD = 0.2 / 50  # seconds per particle in the paper's flight data
+STRAIGHT = 0.97  # R^2 from which a line is called straight
+NOISE = 0.15  # of an exponent, by which a measured time may exceed the theory
+
+
+def growth(records: Sequence[Record], rule: str, by: str) -> Fit:
+    """How the time of one placement grows with n or m."""
+    m = 10_000 if by == "n" else tuple({r.m for r in records})
+    n = 100 if by == "m" else tuple({r.n for r in records})
+    return fit(medians(select(records, model=PLACING, rule=rule, m=m, n=n), "seconds", by))
+
+
+def _linear(found: Fit, what: str) -> Verdict:
+    holds = found.r2 > STRAIGHT and found.slope < 1 + NOISE
+    return Verdict(f"{what}: {found}", holds, {"exponent": found.slope, "R2 of a line": found.r2})
+
+
+def fw_linear_in_n(records: Sequence[Record]) -> Verdict:
+    """FW, M = 10,000, K = n."""
+    return _linear(growth(records, "FW", "n"), "time of FW against N at M=10,000")
+
+
+def fw_linear_in_m(records: Sequence[Record]) -> Verdict:
+    """FW, N = 100."""
+    return _linear(growth(records, "FW", "m"), "time of FW against M at N=100")
+
+
+def linear_in_t(records: Sequence[Record]) -> Verdict:
+    """SKH-FW on the nonlinear benchmark."""
+    cell = select(records, model=STREAMING)
+    return _linear(fit(medians(cell, "seconds", "steps")), "time of SKH-FW against T")
+
+
+def fcfw_quadratic(records: Sequence[Record]) -> Verdict:
+    """FCFW, M = 10,000, K = n."""
+    found = growth(records, "FCFW", "n")
+    statistics: dict[str, Number] = {"exponent": found.slope, "stderr": found.stderr}
+    text = f"time of FCFW against N at M=10,000: exponent {found.slope:.2f} ± {found.stderr:.2f}"
+    return Verdict(text, 1 < found.slope < 2 + NOISE, statistics)
+
+
+def beside_matlab(records: Sequence[Record]) -> Verdict:
+    """Times of one placement, d = 6, M = 10,000."""
+    cell = select(records, model=PLACING, m=10_000)
+    ours = {
+        (rule, n): seconds
+        for rule in ("FW", "FCFW")
+        for n, seconds in medians(select(cell, rule=rule), "seconds").items()
+        if n in (50, 100, 200)
+    }
+    known = [key for key in ours if key in MATLAB]
+    text = "; ".join(
+        f"{rule} N={n}: {1e3 * s:.1f} ms (Matlab {_matlab(rule, n)})"
+        for (rule, n), s in ours.items()
+    )
+    holds = all(ours[key] < MATLAB[key] for key in known) if known else None
+    statistics = {f"{rule} N={n}, seconds": s for (rule, n), s in ours.items()}
+    return Verdict(f"one placement, d=6: {text}", holds, statistics)
+
+
+def _matlab(rule: str, n: int) -> str:
+    return f"{1e3 * MATLAB[rule, n]:.0f} ms" if (rule, n) in MATLAB else "not given"
+
+
+def overhead_in_particles(records: Sequence[Record]) -> Verdict:
+    """How many likelihood evaluations of the flight data the placing of 50 points is worth."""
+    cell = select(records, model=PLACING, m=10_000, rule="FW", n=50)
+    particles = 50 + medians(cell, "seconds")[50] / UAV_LIKELIHOOD
+    return Verdict(
+        f"at the paper's 4 ms per likelihood, SKH-FW with 50 particles takes the time of a PF "
+        f"with {particles:.1f}",
+        particles <= 90,
+        {"particles": particles},
+    )
+
+
+def placing_pays(records: Sequence[Record]) -> Verdict:
+    """The cost of a likelihood from which SKH reaches the same error sooner than PF and SQMC."""
+    rules = {curve.rule: curve for curve in curves(records)}
+    found: dict[str, Number] = {}
+    reached = []
+    for n, rmse in targets(records):
+        for ours in ("SKH-FW", "SKH-FCFW"):
+            for other in ("PF", "SQMC"):
+                cost = break_even(rules[other], rules[ours], rmse)
+                text = "never" if cost is None else f"from {1e6 * cost:.3g} µs"
+                found[f"{ours} before {other}, error of a PF with {n}"] = text
+                if other == "PF":
+                    reached.append(cost is not None)
+    text = "; ".join(f"{pair}: {cost}" for pair, cost in found.items())
+    return Verdict(f"cost of one likelihood evaluation: {text}", all(reached), found)
+
+
+CLAIMS = (
+    Claim(
+        "FW costs linear in N",
+        "the FW-Quad algorithm scales as O(NM) ... when using FW (we also empirically observed "
+        "this linear scaling in N)",
+        fw_linear_in_n,
+    ),
+    Claim("FW costs linear in M", "scales as O(NM) when using FW", fw_linear_in_m),
+    Claim("FCFW costs at most quadratic in N", "FCFW scales as O(N²M)", fcfw_quadratic),
+    Claim(
+        "SKH costs linear in T",
+        "SKH scales linearly with the number of time steps T (as a standard PF)",
+        linear_in_t,
+    ),
+    Claim(
+        "Faster than the paper's Matlab implementation",
+        "with N=50 about 0.15 s per time step for FW and 0.3 s for FCFW; 0.3 s for FW and 1.0 s "
+        "for FCFW for N=100 (M=10,000)",
+        beside_matlab,
+    ),
+    Claim(
+        "SKH-FW with 50 particles costs no more than a PF with about 90",
+        "SKH-FW can be run here with 50 particles in the same time as the standard PF is run with "
+        "about 90 particles",
+        overhead_in_particles,
+    ),
+    Claim(
+        "From some cost of a likelihood on, placing wins in accuracy per second",
+        "the gain in runtime depends on the exact implementation as well as the likelihood "
+        "evaluation cost",
+        placing_pays,
+    ),
+)

@@ -1,0 +1,119 @@
+"""The statistics behind the verdicts: ratios paired by batch, and slopes in log-log."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, nan
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skh._checks import Array
+from skh.experiments.record import Record
+
+MMD_NOISE = 1e-8  # smaller values are rounding, and their logarithms mean nothing
+
+
+class MissingError(Exception):
+    """The records that a statistic needs do not exist (yet)."""
+
+
+def select(records: Sequence[Record], **where: Any) -> list[Record]:
+    """The records with the given values of fields; a tuple means any of its values."""
+    wanted = {k: v if isinstance(v, tuple) else (v,) for k, v in where.items()}
+    found = [r for r in records if all(getattr(r, k) in v for k, v in wanted.items())]
+    if not found:
+        raise MissingError(", ".join(f"{k} = {v}" for k, v in where.items()))
+    return found
+
+
+def value(record: Record, field: str) -> float:
+    """A positive field of a record, fit for a logarithm."""
+    found = float(getattr(record, field))
+    return max(found, MMD_NOISE) if field == "mmd" else found
+
+
+def medians(records: Sequence[Record], field: str, by: str = "n") -> dict[int, float]:
+    """The median of a field over the batches, for each value of another field."""
+    groups: dict[int, list[float]] = defaultdict(list)
+    for r in records:
+        groups[getattr(r, by)].append(float(getattr(r, field)))
+    return {key: float(np.median(groups[key])) for key in sorted(groups)}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A geometric mean over batches with its 95% interval (Student's t on the logarithms)."""
+
+    mean: float
+    low: float
+    high: float
+    batches: int
+
+    @property
+    def below_one(self) -> bool | None:
+        """Whether it is below one; None where the interval contains one or is unknown."""
+        if self.high < 1:
+            return True
+        return False if self.low > 1 else None
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+def log_ratios(a: Sequence[Record], b: Sequence[Record], field: str) -> Array:
+    """For each batch the mean of log(a / b) over the numbers of points, paired."""
+    of_b = {(r.batch, r.n): value(r, field) for r in b}
+    logs: dict[int, list[float]] = defaultdict(list)
+    for r in a:
+        if (r.batch, r.n) in of_b:
+            logs[r.batch].append(float(np.log(value(r, field) / of_b[r.batch, r.n])))
+    if not logs:
+        raise MissingError(f"no batch has both {a[0].rule} and {b[0].rule}")
+    return np.array([np.mean(logs[batch]) for batch in sorted(logs)])
+
+
+def ratio(a: Sequence[Record], b: Sequence[Record], field: str) -> Ratio:
+    """By what factor a field of ``a`` exceeds that of ``b``, batch by batch."""
+    return _interval(log_ratios(a, b, field))
+
+
+def difference(a: Array, b: Array) -> Ratio:
+    """exp(mean(a) - mean(b)) of logarithms from independent batches (Welch's interval)."""
+    if min(len(a), len(b)) < 2:
+        return Ratio(exp(a.mean() - b.mean()), nan, nan, min(len(a), len(b)))
+    low, high = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    return Ratio(exp(a.mean() - b.mean()), exp(low), exp(high), min(len(a), len(b)))
+
+
+def _interval(logs: Array) -> Ratio:
+    mean, n = float(logs.mean()), len(logs)
+    if n < 2:
+        return Ratio(exp(mean), nan, nan, n)
+    half = float(stats.t.ppf(0.975, n - 1) * logs.std(ddof=1) / n**0.5)
+    return Ratio(exp(mean), exp(mean - half), exp(mean + half), n)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A power law y = c x^slope and, for cost, how straight y is as a function of x."""
+
+    slope: float
+    stderr: float
+    r2: float  # of the straight line y = a + b x
+
+    def __str__(self) -> str:
+        return f"exponent {self.slope:.2f} ± {self.stderr:.2f}, R² of a line {self.r2:.4f}"
+
+
+def fit(points: dict[int, float]) -> Fit:
+    """The power law and the line through points (x, y)."""
+    if len(points) < 3:
+        raise MissingError(f"a slope needs three sizes, there are {len(points)}")
+    x, y = np.array(list(points)), np.maximum(np.array(list(points.values())), MMD_NOISE)
+    power: Any = stats.linregress(np.log(x), np.log(y))
+    line: Any = stats.linregress(x, y)
+    return Fit(float(power.slope), float(power.stderr), float(line.rvalue**2))

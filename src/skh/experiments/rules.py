@@ -1,0 +1,26 @@
+"""The rules that the paper compares, by the names that all tables and pictures use."""
+
+from __future__ import annotations
+
+from skh.fw_quad import FWQuad
+from skh.kernel import GaussianKernel
+from skh.rule import Rule
+from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified
+from skh.step import FullyCorrective, Herding, LineSearch, Step
+
+SOBOL: dict[str, Rule] = {
+    "Sobol": QuasiMonteCarlo("storage"),
+    "Hilbert-Sobol": QuasiMonteCarlo("hilbert"),
+}
+SAMPLING: dict[str, Rule] = {"MC": MonteCarlo(), **SOBOL}  # of a mixture
+FILTERS: dict[str, Rule] = {
+    "PF": Stratified(),
+    "QMC": SOBOL["Sobol"],
+    "SQMC": SOBOL["Hilbert-Sobol"],
+}
+STEPS: dict[str, Step] = {"FW": Herding(), "FW-LS": LineSearch(), "FCFW": FullyCorrective()}
+
+
+def frank_wolfe(name: str, sigma2: float, m: int, search: Rule | None = None) -> FWQuad:
+    """FW, FW-LS or FCFW with ``m`` search points, random ones unless said otherwise."""
+    return FWQuad(GaussianKernel(sigma2), STEPS[name], m, search=search or MonteCarlo())

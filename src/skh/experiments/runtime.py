@@ -1,0 +1,118 @@
+"""The paragraph "Runtimes": what placing points costs, how that grows, and when it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from skh.experiments.filtering import filter_records, warm_up
+from skh.experiments.mixture import quadrature, random_mixture
+from skh.experiments.record import Record
+from skh.experiments.rules import FILTERS, frank_wolfe
+from skh.experiments.synthetic import simulated
+from skh.experiments.task import Task, Value, data_seed, run_tasks
+from skh.rule import Rule
+
+PLACING = "d=6 mixture"  # the names of the parts in the records, as "model"
+STREAMING = "nonlinear, growing T"
+FILTERING = "nonlinear"
+STEPS = ("FW", "FCFW")
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Times of single placements (d = 6 as in the paper's flight data, K = n) and of filters."""
+
+    name: ClassVar[str] = "runtime"
+    alone: ClassVar[bool] = True  # another task beside it would disturb the measurement
+
+    n: tuple[int, ...] = (25, 50, 100, 200, 400)
+    m: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000)
+    T: tuple[int, ...] = (25, 50, 100, 200)
+    search_points: int = 10_000  # where n grows, as in the paper
+    n_fixed: int = 100  # where m or T grows
+    sigma2: float = 1.0
+    repeats: int = 5  # of each measurement; the median counts
+    n_sampling: tuple[int, ...] = (20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+    n_placing: tuple[int, ...] = (20, 30, 50, 70, 100, 140, 200)
+    sigma2_filter: float = 0.1  # the paper's for this model
+    T_filter: int = 100
+    reference_particles: int = 100_000
+    batches: int = 10
+
+    @classmethod
+    def quick(cls) -> Runtime:
+        """The sizes of the paper, and little else."""
+        return cls(
+            n=(50, 100, 200),
+            m=(1_000, 3_000, 10_000),
+            T=(10, 20, 40),
+            repeats=3,
+            n_sampling=(20, 100, 500, 2_000),
+            n_placing=(20, 50, 100),
+            T_filter=20,
+            reference_particles=20_000,
+            batches=3,
+        )
+
+    def tasks(self) -> list[Task]:
+        """Batch after batch; the cells name the part, then what varies in it."""
+        sizes = [(n, self.search_points) for n in self.n] + [(self.n_fixed, m) for m in self.m]
+        cells: list[tuple[tuple[Value, ...], float]] = [
+            *((("place", n, m), n_m_cost(n, m)) for n, m in dict.fromkeys(sizes)),
+            *((("stream", self.n_fixed, T), 10.0 * T) for T in self.T),
+            *((("sample", n, 0), 1_500.0 + n) for n in self.n_sampling),
+            *((("search", n, 0), 1_500.0 + 30 * n) for n in self.n_placing),
+        ]
+        return [Task(self.name, c, b, cost=k) for b in range(self.batches) for c, k in cells]
+
+    def work(self, task: Task) -> Iterator[Record]:
+        """One measurement of each rule that the part compares."""
+        part, n, size = str(task.cell[0]), int(task.cell[1]), int(task.cell[2])
+        start = Record(
+            experiment=self.name, model="", rule="", n=n, batch=task.batch, seed=task.seed
+        )
+        if part == "place":
+            return self._place(replace(start, model=PLACING, m=size, sigma2=self.sigma2))
+        if part == "stream":
+            return self._filter(replace(start, model=STREAMING), ("FW",), size)
+        names = tuple(FILTERS) if part == "sample" else STEPS
+        return self._filter(replace(start, model=FILTERING), names, self.T_filter)
+
+    def _place(self, start: Record) -> Iterator[Record]:
+        p = random_mixture(start.n, 6, data_seed(self.name, f"{start.n}_6", start.batch))
+        for name in STEPS:
+            rule = frank_wolfe(name, self.sigma2, start.m)
+            rule(p, 2, rng=0)
+            times = [quadrature(replace(start, rule=name), rule, p) for _ in range(self.repeats)]
+            yield replace(times[0], seconds=float(np.median([r.seconds for r in times])))
+
+    def _filter(self, start: Record, names: tuple[str, ...], T: int) -> Iterator[Record]:
+        # One seed for all T: longer data begin with the shorter ones, and cost can be compared.
+        seed = data_seed(self.name, "nonlinear", start.batch)
+        data = simulated("nonlinear", T, seed, self.reference_particles)
+        for name in names:
+            if name in FILTERS:
+                rule, named = FILTERS[name], replace(start, rule=name)
+            else:
+                rule, named = self._placing(name, start)
+            warm_up(rule, data.model, data.ys)
+            # The MMD of 10,000 particles would take longer than everything else.
+            yield from filter_records(named, rule, data, [])
+
+    def _placing(self, name: str, start: Record) -> tuple[Rule, Record]:
+        sigma2, m = self.sigma2_filter, self.search_points
+        return frank_wolfe(name, sigma2, m), replace(start, rule=f"SKH-{name}", sigma2=sigma2, m=m)
+
+
+def n_m_cost(n: int, m: int) -> float:
+    """Roughly how the fully corrective step grows; only the time left depends on it."""
+    return (n + n**2 / 50) * m / 1_000
+
+
+def run(config: Runtime) -> Iterator[Record]:
+    """All records, computed here and now."""
+    return run_tasks(config)

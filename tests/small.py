@@ -1,0 +1,29 @@
+"""The experiments of the paper at sizes of a second."""
+
+from dataclasses import replace
+
+from skh.experiments.mixture import Mixture
+from skh.experiments.runtime import Runtime
+from skh.experiments.search_points import SearchPoints
+from skh.experiments.synthetic import Synthetic
+
+MIXTURE = Mixture(n=(4, 8, 16), search_points=200, batches=3)
+SEARCH = SearchPoints(m=(50, 100, 200), m_filter=(50, 100, 200), n=10, n_filter=5, T=3, batches=2)
+RUNTIME = Runtime(
+    n=(20, 50, 100),
+    m=(100, 200, 400),
+    T=(2, 4, 8),
+    n_fixed=100,
+    repeats=1,
+    n_sampling=(20, 100, 500),
+    n_placing=(20, 50),
+    T_filter=4,
+    reference_particles=2_000,
+    batches=2,
+)
+SYNTHETIC = Synthetic(
+    n=(10, 20), search_points=100, batches=2, T=4, T_jmls=3, reference_particles=500
+)
+SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC)
+# For the engines: a few short tasks of both kinds of reference.
+FILTERS = replace(SYNTHETIC, models=("jmls", "nonlinear"), n=(6, 9, 12), batches=8)

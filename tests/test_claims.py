@@ -1,0 +1,183 @@
+"""Verdicts follow the records, and say so where the records do not decide."""
+
+from dataclasses import replace
+from math import isnan
+
+import numpy as np
+import pytest
+
+from skh.claims import CLAIMS, judge, mixture, runtime, search_points, synthetic
+from skh.claims.break_even import Curve, break_even
+from skh.claims.claim import Claim, together
+from skh.claims.statistics import MissingError, difference, fit, medians, ratio, select
+from skh.experiments.record import Record
+
+BASE = Record(experiment="x", model="m", rule="a", sigma2=1.0, n=10, batch=0, seed=0)
+
+
+def rows(rule, errors, *, field="mmd", noise=0.05, batches=8, **fixed):
+    """Records whose field is ``errors[n]`` with some noise that all rules share."""
+    rng = np.random.default_rng(0)
+    return [
+        replace(BASE, rule=rule, n=n, batch=b, **{field: error * f}, **fixed)
+        for b, f in enumerate(np.exp(noise * rng.standard_normal(batches)))
+        for n, error in errors.items()
+    ]
+
+
+def settings(errors):
+    """The same errors in all four settings of the mixture experiment."""
+    return [
+        r
+        for model, sigma2 in mixture.SETTINGS
+        for rule, error in errors.items()
+        for r in rows(rule, {10: error, 20: error / 2}, model=model, sigma2=sigma2)
+    ]
+
+
+ORDINARY = {"MC": 1.0, "Sobol": 0.9, "Hilbert-Sobol": 0.8, "FW": 0.5, "FW-LS": 0.51, "FCFW": 0.3}
+
+
+def test_a_ratio_is_paired_by_batch_and_n():
+    a, b = rows("a", {10: 1.0, 20: 0.5}), rows("b", {10: 2.0, 20: 1.0})
+    found = ratio(a, b, "mmd")
+    assert found.mean == pytest.approx(0.5)
+    assert found.low == pytest.approx(0.5)  # the noise is the same, so that it cancels
+    assert found.below_one is True
+    assert found.batches == 8
+    assert ratio(b, a, "mmd").below_one is False
+    assert ratio(a, a, "mmd").below_one is None
+    assert isnan(ratio(a[:1], b[:1], "mmd").low)
+    with pytest.raises(MissingError):
+        ratio(a, rows("b", {30: 1.0}), "mmd")
+
+
+def test_a_difference_of_independent_batches():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(0, 0.1, 50), rng.normal(1, 0.1, 40)
+    found = difference(a, b)
+    assert found.low < np.exp(-1) < found.high < 1
+    assert isnan(difference(a[:1], b).high)
+
+
+def test_a_power_law_is_found():
+    found = fit({n: 3.0 * n**2 for n in (10, 20, 40)})
+    assert found.slope == pytest.approx(2)
+    assert fit({n: 2.0 + n for n in (10, 20, 40)}).r2 == pytest.approx(1)
+    with pytest.raises(MissingError):
+        fit({1: 1.0, 2: 2.0})
+    assert medians(rows("a", {10: 1.0}, noise=0.0), "mmd") == {10: 1.0}
+
+
+def test_fcfw_must_be_best_everywhere():
+    assert mixture.fcfw_is_best(settings(ORDINARY)).holds is True
+    assert mixture.fcfw_is_best(settings({**ORDINARY, "Sobol": 0.2})).holds is False
+    assert mixture.fcfw_is_best(settings({**ORDINARY, "FW": 0.3})).holds is None
+
+
+def test_line_search_must_be_about_equal():
+    assert mixture.line_search_is_the_same(settings(ORDINARY)).holds is True
+    verdict = mixture.line_search_is_the_same(settings({**ORDINARY, "FW-LS": 0.9}))
+    assert verdict.holds is False
+    assert "1.8" in verdict.measured
+
+
+def filters(errors, model="nonlinear", sigma2=1.0, particles=None):
+    return [
+        r
+        for rule, error in errors.items()
+        for r in rows(
+            *(rule, error),
+            field="rmse",
+            model=model,
+            sigma2=sigma2,
+            n_particles=30.0 if rule == particles else 200.0,
+        )
+    ]
+
+
+def test_skh_must_beat_both_others():
+    one = dict.fromkeys((20, 200), 1.0)
+    better = {"PF": one, "QMC": one, "SKH-FW": {20: 0.5, 200: 0.5}, "SKH-FCFW": {20: 0.4, 200: 0.4}}
+    options = {"model": "lgss3", "others": ("PF", "QMC")}
+    assert synthetic.skh_wins(filters(better, "lgss3"), **options).holds is True
+    worse = {**better, "SKH-FW": {20: 2.0, 200: 2.0}}
+    assert synthetic.skh_wins(filters(worse, "lgss3"), **options).holds is False
+
+
+def test_fcfw_best_at_twenty_and_flat():
+    falling = {20: 1.0, 200: 0.2}
+    errors = {"PF": falling, "SKH-FW": falling, "SKH-FCFW": {20: 0.5, 200: 0.5}}
+    records = filters(errors, particles="SKH-FCFW")
+    assert synthetic.fcfw_best_with_few(records).holds is True
+    verdict = synthetic.fcfw_stays_flat(records)
+    assert verdict.holds is True
+    assert "30 of 200 particles" in verdict.measured
+    assert synthetic.fcfw_stays_flat(filters(errors)).holds is False
+    falling_too = filters({**errors, "SKH-FCFW": falling}, particles="SKH-FCFW")
+    assert synthetic.fcfw_stays_flat(falling_too).holds is False
+
+
+def test_growth_of_the_time():
+    def timed(power):
+        sizes = (25, 50, 100, 200)
+        times = {n: 1e-4 * n**power for n in sizes}
+        return rows("FW", times, field="seconds", model=runtime.PLACING, m=10_000)
+
+    assert runtime.fw_linear_in_n(timed(1)).holds is True
+    assert runtime.fw_linear_in_n(timed(2)).holds is False
+
+
+def test_more_search_points():
+    def searched(power):
+        return [
+            replace(r, m=m)
+            for rule in ("FW", "FCFW")
+            for m in (100, 1_000, 10_000)
+            for r in rows(rule, {10: m**power})
+        ]
+
+    assert search_points.more_points_help(searched(-0.25)).holds is True
+    assert search_points.more_points_help(searched(0.25)).holds is False
+    with pytest.raises(MissingError):
+        search_points.sobol_search(searched(-0.25))
+
+
+def test_break_even_is_where_the_times_are_equal():
+    n = np.array([10.0, 100.0, 1000.0])
+    cheap = Curve("PF", n, n**-0.5, 1e-6 * n, n)
+    placing = Curve("SKH-FW", n, n**-1.0, 1e-3 * n, n)
+    cost = break_even(cheap, placing, 0.1)
+    assert cost == pytest.approx((1e-2 - 1e-4) / 90)
+    costs = np.array([cost])
+    assert cheap.seconds(0.1, costs) == pytest.approx(placing.seconds(0.1, costs))
+    assert break_even(cheap, placing, 0.01) == 0.0  # out of reach for the cheap rule
+    assert break_even(placing, cheap, 0.01) is None
+    assert break_even(placing, cheap, 0.1) is None
+    assert np.isinf(cheap.seconds(0.001, costs)).all()
+    assert cheap.needed(1.0) == pytest.approx((10.0, 1e-5, 10.0))
+
+
+def test_missing_records_leave_a_claim_open_and_say_which():
+    found = judge(CLAIMS, {"mixture": settings({"MC": 1.0}), "synthetic": []})
+    assert {j.experiment for j in found} == {"mixture"}
+    assert {j.outcome for j in found} == {"undecided"}
+    assert "not enough records: rule = FCFW" in found[0].verdict.measured
+
+
+def test_parts_decide_together():
+    assert together([True, True]) is True
+    assert together([True, None]) is None
+    assert together([None, False]) is False
+    assert together([]) is None
+
+
+def test_selection_takes_alternatives():
+    records = rows("a", {10: 1.0, 20: 1.0, 30: 1.0}, batches=1)
+    assert [r.n for r in select(records, n=(10, 30), rule="a")] == [10, 30]
+
+
+def test_every_claim_has_a_name_of_its_own():
+    names = [claim.name for claims in CLAIMS.values() for claim in claims]
+    assert len(set(names)) == len(names) > 20
+    assert all(isinstance(c, Claim) and c.words for claims in CLAIMS.values() for c in claims)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
@@ -169,16 +169,19 @@ class ParticleFilter:
         if not is_missing(y):
             log_likelihood, carry = self._weigh(t, points.x, y, carry)
             log_w, evaluations = log_w + log_likelihood, len(points)
-        increment = float(logsumexp(log_w))
-        if increment == -np.inf:
+        top = log_w.max()
+        if top == -np.inf:
             raise ZeroLikelihoodError(
                 f"the likelihood of y at t={t} is zero at all {len(points)} particles; "
                 "the filter is as it was before: repeat the step with another observation, or None"
             )
+        w = np.exp(log_w - top)
+        total = float(w.sum())
+        increment = float(top) + log(total)
         return Belief(
             t=t,
             x=points.x,
-            w=np.exp(log_w - increment),
+            w=w / total,
             ancestor=predicted.ancestor,
             log_evidence_increment=increment if evaluations else 0.0,
             mmd=points.mmd,

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import qmc
 
 import oracles
-from skh import _compiled, _compiled_qp
+from skh import _compiled, _compiled_qp, _compiled_sampling, sampling
 from skh.hilbert import hilbert_order
 
 
@@ -71,6 +74,61 @@ def test_search_takes_the_first_of_equal_candidates():
     assert _compiled.step_and_search(g, mu, X, np.array([1.0]), np.array([0.5]), 1.0) == 0
 
 
+def net_arguments(rng):
+    bits, m = 8, 4
+    directions = sampling._sobol_directions(2, m) >> (sampling.SOBOL_BITS - bits)
+    lead = 1 << (bits - 1 - np.arange(m))
+    columns = lead | (rng.integers(0, 256, (2, m)) & (lead - 1))
+    return directions, columns, rng.integers(0, 256, 2), bits
+
+
+def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
+    rng = np.random.default_rng(0)
+    directions, columns, shift, bits = net_arguments(rng)
+
+    def digits(x):
+        return x[..., None] >> np.arange(bits - 1, -1, -1) & 1
+
+    plain = (qmc.Sobol(2, scramble=False).random_base2(4) * 2**bits).astype(int)
+    L = digits(columns).swapaxes(1, 2)  # (2, bits, m): lower triangular with ones on its diagonal
+    np.testing.assert_array_equal(np.triu(L, 1), 0)
+    np.testing.assert_array_equal(np.diagonal(L, axis1=1, axis2=2), 1)
+    expected = (np.einsum("jik,njk->nji", L, digits(plain)[..., :4]) + digits(shift)) % 2
+    cell = expected @ (1 << np.arange(bits - 1, -1, -1))
+    got = _compiled_sampling.scrambled_net(16, directions, columns, shift, bits)
+    np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 16])
+def test_scrambled_sobol_is_a_net_and_uniform(d):
+    n = 256
+    u = np.array([sampling._scrambled_sobol(n, d, np.random.default_rng(s)) for s in range(200)])
+    cells = np.sort((u * n).astype(int), axis=1)
+    np.testing.assert_array_equal(cells, np.broadcast_to(np.arange(n)[:, None], cells.shape))
+    if d > 1:  # the first two coordinates: one point in each of the 16 x 16 squares
+        squares = (u[..., 0] * 16).astype(int) * 16 + (u[..., 1] * 16).astype(int)
+        np.testing.assert_array_equal(np.sort(squares, axis=1), np.tile(np.arange(n), (200, 1)))
+    # over the scrambles, each single point is uniform and its coordinates independent
+    point = u[:, 37]
+    assert np.abs(point.mean(0) - 0.5).max() < 5 / np.sqrt(12 * 200)
+    if d > 1:
+        assert np.abs(np.corrcoef(point.T) - np.eye(d)).max() < 5 / np.sqrt(200)
+
+
+@given(
+    steps=st.lists(st.sampled_from([0.0, 1e-17, 1e-9, 0.1, 1.0, 7.0]), min_size=1, max_size=30),
+    u=st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=20),
+)
+def test_inverse_transform_equals_searchsorted(steps, u):
+    cumulative = np.cumsum([*steps, 1.0])
+    cumulative /= cumulative[-1]
+    u = np.array([*u, *cumulative[cumulative < 1]])  # also at the steps themselves
+    np.testing.assert_array_equal(
+        _compiled_sampling.inverse_transform(cumulative, u),
+        np.searchsorted(cumulative, u, side="right"),
+    )
+
+
 def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     rng, X, centres, heights, rates = block_problem(2, M=7, K=3)
     A = np.tril(rng.normal(size=(3, 2, 2)))
@@ -83,15 +141,19 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], rates, 0.5)),
         (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
         (_compiled.pair_sum, (heights, centres, S)),
-        (_compiled.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
+        (_compiled_sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
         (_compiled.add_square, (np.zeros(7), X[0], 0.3)),
-        (_compiled.add_exp, (np.zeros(7), X[0] ** 2, 0.3, 0.7)),
         (_compiled.add_scaled, (np.zeros(7), X[0], 0.3)),
         (_compiled.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
         (_compiled.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
         (_compiled.lowest, (X[0],)),
-        (_compiled.search_block, (mu, rows[0], np.zeros(7), 5.0, 3, 0)),
-        (_compiled.search_block, (mu, rows[0], np.zeros(7), -5.0, 3, 0)),
+        (_compiled.lowest_gap, (mu, rows[0], np.zeros(7))),
+        (_compiled.first_gap, (mu, rows[0], (mu - rows[0])[4])),
+        (_compiled.scale, (np.zeros(7) + mu, 0.3)),
+        (_compiled.set_square, (np.zeros(7), X[0], 0.3)),
+        (_compiled_sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
+        (_compiled_sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
+        (_compiled_sampling.scrambled_net, (9, *net_arguments(rng))),
         (_compiled_qp.dot, (heights, rates, 3)),
     ]
     for kernel, arguments in calls:
@@ -138,7 +200,7 @@ def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(progr
 @pytest.mark.parametrize(("d", "bits"), [(2, 1), (2, 4), (3, 3), (4, 2)])
 def test_hilbert_curve_visits_each_cell_once_and_goes_to_a_neighbour(d, bits):
     cells = np.stack(np.meshgrid(*[np.arange(2**bits)] * d, indexing="ij"), -1).reshape(-1, d)
-    keys = _compiled.hilbert_keys(cells, bits)
+    keys = _compiled_sampling.hilbert_keys(cells, bits)
     assert sorted(keys) == list(range(2 ** (bits * d)))
     steps = np.abs(np.diff(cells[np.argsort(keys)], axis=0)).sum(axis=1)
     assert (steps == 1).all()

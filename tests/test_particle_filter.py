@@ -208,7 +208,7 @@ def test_partly_missing_observations_use_what_was_measured():
     model = skh.models.LinearGaussian(
         0.9 * np.eye(2), np.eye(2), np.eye(2), np.diag([0.1, 0.2]), np.zeros(2), np.eye(2)
     )
-    _, ys = model.simulate(10, rng=0)
+    _, ys = model.simulate(10, rng=1)
     ys[::2, 0] = np.nan
     ys[3] = np.nan
     exact = skh.kalman_filter(model, ys)

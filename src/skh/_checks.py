@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Integers = NDArray[np.int64]
 RNG = np.random.Generator | int | None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from skh._checks import Array, Indices
-from skh._compiled import hilbert_keys
+from skh._compiled_sampling import hilbert_keys
 
 KEY_BITS = 62  # what fits a signed 64-bit key
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
+from skh._compiled_sampling import add_rows, inverse_transform
 from skh.gaussian import check_covariance, factored, symmetric
 
 
@@ -103,19 +104,25 @@ class GaussianMixture:
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
         cumulative = np.cumsum(self.weights)
-        return np.searchsorted(cumulative / cumulative[-1], u, side="right")
+        chosen: Indices = inverse_transform(cumulative / cumulative[-1], u)
+        return chosen
 
     def place(self, component: Indices, z: Array) -> Array:
         """Points of the given components from standard normal ``z``, both with ``n`` rows."""
+        x = self._spread(component, z)
+        add_rows(x, self.means, component)
+        return x
+
+    def _spread(self, component: Indices, z: Array) -> Array:
+        """``L z`` with the factor L of each row's component."""
         L = self._factors
-        centre = self.means[component]
         if L.ndim == 0:
-            return centre + L * z
+            return L * z
         if L.ndim == 1:
-            return centre + L[component, None] * z
+            return L.take(component)[:, None] * z
         if L.ndim == 2:
-            return centre + z @ L.T
-        return np.asarray(centre + np.einsum("nij,nj->ni", L[component], z))
+            return z @ L.T
+        return np.asarray(np.einsum("nij,nj->ni", L[component], z))
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """``n`` independent draws, and the component that each came from."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
@@ -172,16 +172,19 @@ class ParticleFilter:
         if not is_missing(y):
             log_likelihood, carry = self._weigh(t, new.x, y, carry)
             log_w, evaluations = log_w + log_likelihood, n
-        increment = float(logsumexp(log_w))
-        if increment == -np.inf:
+        top = log_w.max()
+        if top == -np.inf:
             raise ZeroLikelihoodError(
                 f"the likelihood of y at t={t} is zero at all {n} particles; the filter is as it "
                 "was before: repeat the step with another observation, or None"
             )
+        w = np.exp(log_w - top)
+        total = float(w.sum())
+        increment = float(top) + log(total)
         return Belief(
             t=t,
             x=new.x,
-            w=np.exp(log_w - increment),
+            w=w / total,
             ancestor=new.ancestor,
             log_evidence_increment=increment if evaluations else 0.0,
             mmd=new.mmd,

@@ -7,15 +7,16 @@ Gaussian draw; they differ in how even the numbers are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, log2
 from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from skh import _checks
-from skh._checks import RNG, Array, Indices
+from skh._checks import RNG, Array, Indices, Integers
+from skh._compiled_sampling import inverse_transform, scrambled_net
 from skh.hilbert import hilbert_order
 from skh.mixture import GaussianMixture
 from skh.rule import WeightedPoints
@@ -91,11 +92,32 @@ class QuasiMonteCarlo:
             return p.choose(u)
         order = hilbert_order(p.means)
         cumulative = np.cumsum(p.weights[order])
-        return order[np.searchsorted(cumulative / cumulative[-1], u, side="right")]
+        chosen: Indices = order[inverse_transform(cumulative / cumulative[-1], u)]
+        return chosen
 
 
 def _scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
-    """The first n points in (0, 1)^d; drawn as a power of two, for which SciPy does not warn."""
-    sobol = qmc.Sobol(d, scramble=True, bits=SOBOL_BITS, rng=rng)
-    u: Array = sobol.random_base2(ceil(log2(n)))[:n]
-    return u + 2.0 ** -(SOBOL_BITS + 1)  # the centre of each cell: never 0, where ndtri is infinite
+    """The first n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
+    directions = _sobol_directions(d, max(ceil(log2(n)), 1))
+    m = directions.shape[1]
+    digits = rng.integers(0, 1 << SOBOL_BITS, (d, m + 1))
+    # A lower triangular scramble with ones on its diagonal: column k starts at digit k.
+    lead = np.int64(1) << (SOBOL_BITS - 1 - np.arange(m))
+    columns = lead | (digits[:, :m] & (lead - 1))
+    # At the centre of each cell: never 0, where ndtri is infinite.
+    u: Array = scrambled_net(n, directions, columns, digits[:, m], SOBOL_BITS)
+    return u
+
+
+@lru_cache(maxsize=64)
+def _sobol_directions(d: int, m: int) -> Integers:
+    """The first m direction numbers of each of d coordinates, ``(d, m)``.
+
+    SciPy shows them only in its points: point 2^k of the unscrambled sequence, whose Gray code has
+    the bits k and k - 1, is the exclusive or of two of them.
+    """
+    from scipy.stats import qmc  # takes longer to import than all the rest of this library
+
+    net = qmc.Sobol(d, scramble=False, bits=SOBOL_BITS).random_base2(m)
+    points = (net[2 ** np.arange(m)] * 2.0**SOBOL_BITS).astype(np.int64)
+    return np.ascontiguousarray(np.bitwise_xor.accumulate(points).T)

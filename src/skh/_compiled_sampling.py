@@ -1,0 +1,105 @@
+"""The compiled parts of drawing points: inverse transform, Sobol scrambling, the Hilbert curve.
+
+As in `_compiled`, nothing here checks its arguments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skh._compiled import compiled
+
+
+@compiled
+def inverse_transform(cumulative, u):  # type: ignore[no-untyped-def]
+    """``searchsorted(cumulative, u, side="right")`` for numbers in [0, 1), in constant time each.
+
+    A table says where to start for each of K equal intervals of [0, 1); on average the answer is
+    one entry away.  The step back is for numbers that rounding puts into the next interval.
+    """
+    K = cumulative.size
+    table = np.empty(K, np.intp)
+    i = 0
+    for b in range(K):
+        while cumulative[i] * K <= b:
+            i += 1
+        table[b] = i
+    out = np.empty(u.size, np.intp)
+    for k in range(u.size):
+        i = table[min(int(u[k] * K), K - 1)]
+        while i > 0 and cumulative[i - 1] > u[k]:
+            i -= 1
+        while cumulative[i] <= u[k]:
+            i += 1
+        out[k] = i
+    return out
+
+
+@compiled
+def add_rows(out, rows, index):  # type: ignore[no-untyped-def]
+    """``out += rows[index]`` without the copy."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] += rows[index[i], j]
+
+
+@compiled
+def scrambled_net(n, directions, columns, shift, bits):  # type: ignore[no-untyped-def]
+    """The first n points of a digital net after a random linear scramble and a digital shift.
+
+    ``directions[j, k]`` is the k-th direction number of coordinate j, an integer whose highest of
+    ``bits`` bits is the first binary digit.  The scramble (Matousek 1998) multiplies the digits by
+    a lower triangular matrix over GF(2) whose ``columns[j]`` are integers of the same kind.  Points
+    come in the order of the Gray code, so that one direction number leads to the next.
+    """
+    d, m = directions.shape
+    scrambled = np.zeros_like(directions)
+    for j in range(d):
+        for k in range(m):
+            for digit in range(m):
+                if directions[j, k] >> (bits - 1 - digit) & 1:
+                    scrambled[j, k] ^= columns[j, digit]
+    out = np.empty((n, d))
+    x = shift.copy()
+    for i in range(n):
+        for j in range(d):
+            out[i, j] = (x[j] + 0.5) * 2.0**-bits
+        flip = 0
+        while i >> flip & 1:
+            flip += 1
+        if i + 1 < n:
+            for j in range(d):
+                x[j] ^= scrambled[j, flip]
+    return out
+
+
+@compiled
+def hilbert_keys(cells, bits):  # type: ignore[no-untyped-def]
+    """Position along the Hilbert curve of each row of ``cells``, integers of ``bits`` bits.
+
+    The transform of Skilling (2004): from the coarsest cube down, undo the reflection or exchange
+    that the curve makes in the half where the point lies, then Gray-code, then interleave the bits.
+    """
+    n, d = cells.shape
+    keys = np.zeros(n, np.int64)
+    for row in range(n):
+        a = cells[row].copy()
+        for level in range(bits - 1, 0, -1):
+            below = (1 << level) - 1
+            for j in range(d):
+                if a[j] >> level & 1:
+                    a[0] ^= below
+                else:
+                    swap = (a[0] ^ a[j]) & below
+                    a[0] ^= swap
+                    a[j] ^= swap
+        for j in range(1, d):
+            a[j] ^= a[j - 1]
+        flip = 0
+        for level in range(bits - 1, 0, -1):
+            if a[d - 1] >> level & 1:
+                flip ^= (1 << level) - 1
+        for level in range(bits - 1, -1, -1):
+            for j in range(d):
+                keys[row] = keys[row] << 1 | (a[j] ^ flip) >> level & 1
+    return keys

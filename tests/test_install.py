@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 ROOT = Path(__file__).parents[1]
 FIRST_CALL = """
@@ -20,13 +21,14 @@ print([sum(f.stats.cache_misses.values()) for f in (
 """
 
 
-def test_readme_example_runs(capsys):
-    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md"])
+def test_examples_in_the_text_run(page, capsys):
+    code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     scope = {}
     exec(code.group(1), scope)
-    assert "[" in capsys.readouterr().out
-    assert scope["result"].means.shape == (5, 2)
+    assert len(scope["result"].means) > 1
     assert np.isfinite(scope["result"].means).all()
+    assert ("[" in capsys.readouterr().out) == ("print(" in code.group(1))
 
 
 def test_a_second_process_finds_the_compiled_code_on_disk():

@@ -27,6 +27,8 @@ BLOCK = 1024
 # Fused multiply-adds change the last bit only; no other liberty is taken with the arithmetic,
 # because the rounding trick in `exp` needs every operation as it is written.
 compiled = njit(cache=True, fastmath={"contract"}, nogil=True, error_model="numpy")
+# No liberty at all: where a value may be computed along two ways that must agree to the bit.
+strict = njit(cache=True, nogil=True, error_model="numpy")
 inlined = njit(inline="always", fastmath={"contract"}, nogil=True, error_model="numpy")
 
 
@@ -125,6 +127,13 @@ def add_scaled(out, x, a):  # type: ignore[no-untyped-def]
         out[i] += a * x[i]
 
 
+@strict
+def blend(out, x, keep, step):  # type: ignore[no-untyped-def]
+    """``out <- keep * out + step * x``: how an iterate takes in a kernel row."""
+    for i in range(out.size):
+        out[i] = keep * out[i] + step * x[i]
+
+
 @compiled
 def lowest(q):  # type: ignore[no-untyped-def]
     """``min(q)``, destroying ``q``: folds the upper half onto the lower, since that vectorises."""
@@ -187,16 +196,21 @@ def add_skewed_bumps(out, X, centres, heights, A):  # type: ignore[no-untyped-de
 
 
 @compiled
-def kernel_row(row, X, c, rates):  # type: ignore[no-untyped-def]
-    """``row[m]`` = average over the rates of ``exp(-rate |X[:, m] - c|^2)``: the kernel at c."""
-    scratch = np.empty(BLOCK)
+def kernel_block(row, q, X, lo, hi, c, rates):  # type: ignore[no-untyped-def]
+    """``row`` = average over the rates of ``exp(-rate |X[:, lo:hi] - c|^2)``; ``q`` is scratch."""
+    squared_distances(q, X, lo, hi, c)
     row[:] = 0.0
+    for rate in rates:
+        add_exp(row, q, 1.0 / rates.size, rate)
+
+
+@compiled
+def kernel_row(row, X, c, rates):  # type: ignore[no-untyped-def]
+    """``row[m]`` = the kernel between ``X[:, m]`` and ``c``."""
+    scratch = np.empty(BLOCK)
     for lo in range(0, row.size, BLOCK):
         hi = min(lo + BLOCK, row.size)
-        q = scratch[: hi - lo]
-        squared_distances(q, X, lo, hi, c)
-        for rate in rates:
-            add_exp(row[lo:hi], q, 1.0 / rates.size, rate)
+        kernel_block(row[lo:hi], scratch[: hi - lo], X, lo, hi, c, rates)
 
 
 @compiled
@@ -255,24 +269,15 @@ def first_gap(g, mu, low):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def scale(out, a):  # type: ignore[no-untyped-def]
-    """``out *= a``."""
-    for i in range(out.size):
-        out[i] *= a
-
-
-@compiled
 def step_and_search(g, mu, X, c, rates, step):  # type: ignore[no-untyped-def]
     """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass."""
-    scratch = np.empty(BLOCK)
+    scratch = np.empty((2, BLOCK))
     best, start = np.inf, 0
     for lo in range(0, g.size, BLOCK):
         hi = min(lo + BLOCK, g.size)
-        block, q = g[lo:hi], scratch[: hi - lo]
-        scale(block, 1.0 - step)
-        squared_distances(q, X, lo, hi, c)
-        for rate in rates:
-            add_exp(block, q, step / rates.size, rate)
+        block, q, row = g[lo:hi], scratch[0, : hi - lo], scratch[1, : hi - lo]
+        kernel_block(row, q, X, lo, hi, c, rates)
+        blend(block, row, 1.0 - step, step)
         low = lowest_gap(block, mu[lo:hi], q)
         if low < best:
             best, start = low, lo
@@ -289,7 +294,7 @@ def combine_and_search(g, mu, rows, active, w):  # type: ignore[no-untyped-def]
         block, q = g[lo:hi], scratch[: hi - lo]
         block[:] = 0.0
         for i in active:
-            add_scaled(block, rows[i, lo:hi], w[i])
+            blend(block, rows[i, lo:hi], 1.0, w[i])
         low = lowest_gap(block, mu[lo:hi], q)
         if low < best:
             best, start = low, lo

@@ -20,7 +20,8 @@ from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.rule import Rule, WeightedPoints
 from skh.sampling import MonteCarlo
-from skh.step import Herding, Iterate, Step, Target
+from skh.search import Target
+from skh.step import Herding, Iterate, Step
 
 
 class Stop(StrEnum):
@@ -60,6 +61,9 @@ class FWQuad:
         Stop as soon as the MMD is at or below it; rounding allows no less than about 1e-8.
     search : Rule
         Draws the search points: `MonteCarlo`, or `QuasiMonteCarlo` for more even ones.
+    lazy : bool, optional
+        Skip search points that provably cannot win (see `search`): True for as few kernel
+        evaluations as possible, False never, None where it is faster.  The result is the same.
 
     Examples
     --------
@@ -74,6 +78,7 @@ class FWQuad:
     search_points: int = 10_000
     tol: float | None = None
     search: Rule = MonteCarlo()
+    lazy: bool | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, GaussianKernel):
@@ -82,6 +87,8 @@ class FWQuad:
             raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
         _checks.rule("search", self.search)
         _checks.positive_int("search_points", self.search_points)
+        if self.lazy not in (None, True, False):
+            raise TypeError(f"lazy must be True, False or None, got {self.lazy!r}")
         if self.tol is not None and not (isinstance(self.tol, Real) and 0 <= self.tol < inf):
             raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
 
@@ -104,9 +111,9 @@ class FWQuad:
 
     def _target(self, p: GaussianMixture, x: Array) -> Target:
         kernel = self.kernel
-        return Target(
-            kernel.coordinates(x), kernel.mean_map(p, x), kernel.mean_norm2(p), kernel.rates
-        )
+        expand = None if self.lazy is False else kernel.mean_map_expansion(p)
+        mu, norm2 = kernel.mean_map(p, x), kernel.mean_norm2(p)
+        return Target(kernel.coordinates(x), mu, norm2, kernel.rates, expand, self.lazy)
 
     def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
         """The loop of Algorithm 1: the trace of the MMD, and why it ended."""

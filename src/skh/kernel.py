@@ -16,7 +16,7 @@ average of kernels averages both; a metric is a change of coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -24,7 +24,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks, _compiled
+from skh import _checks, _compiled, _compiled_lazy
 from skh._checks import Array
 from skh.gaussian import check_covariance, whitener
 from skh.mixture import GaussianMixture
@@ -134,6 +134,17 @@ class GaussianKernel:
             _add_mean_map(out, p, X, variance)
         return out / len(self.variances)
 
+    def mean_map_expansion(self, p: GaussianMixture) -> Callable[[Array], Array] | None:
+        """The second-order Taylor polynomials of the mean map, as a function of where to expand.
+
+        Points and polynomials are in the kernel's `coordinates`; for the coefficients see
+        `_compiled_lazy`.  None where each component has a matrix of its own.
+        """
+        q = self._mixture(p)
+        if q.covariances.ndim == 3:
+            return None
+        return lambda X: _mean_map_expansion(q, X, self.variances)
+
     def mean_norm2(self, p: GaussianMixture) -> float:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
         p = self._mixture(p)
@@ -147,19 +158,52 @@ class GaussianKernel:
         return float(np.mean(sums))
 
 
-def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float) -> None:
-    """Add the mean map of ``p`` for one scale and the identity metric at the columns of ``X``."""
+def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
+    """The mean map for one scale, unless each component has a matrix of its own: A, heights, rates.
+
+    It is the sum of ``heights[i] exp(-rates[i] |A (x - means[i])|^2)``.
+    """
     S = p.covariances / variance
     if S.ndim <= 1:
         b = np.broadcast_to(1 + S, p.weights.shape)
-        _compiled.add_bumps(out, X, p.means, p.weights * b ** (-p.d / 2), 0.5 / (variance * b))
-        return
+        return np.eye(p.d), p.weights * b ** (-p.d / 2), 0.5 / (variance * b)
     W, determinant = whitener(np.eye(p.d) + S)
-    A, heights = W / variance**0.5, p.weights * determinant
-    if S.ndim == 2:  # one matrix for all: whiten the points once
-        _compiled.add_bumps(out, A @ X, p.means @ A.T, heights, np.full(len(p), 0.5))
-    else:
-        _compiled.add_skewed_bumps(out, X, p.means, heights, A)
+    return W / variance**0.5, p.weights * determinant, np.full(len(p), 0.5)
+
+
+def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float) -> None:
+    """Add the mean map of ``p`` for one scale and the identity metric at the columns of ``X``."""
+    if p.covariances.ndim < 3:
+        A, heights, rates = _bumps(p, variance)
+        if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
+            X = A @ X
+        _compiled.add_bumps(out, X, p.means @ A.T, heights, rates)
+        return
+    W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
+    _compiled.add_skewed_bumps(out, X, p.means, p.weights * determinant, W / variance**0.5)
+
+
+def _mean_map_expansion(p: GaussianMixture, X: Array, variances: Array) -> Array:
+    d, P = X.shape
+    out = np.zeros((1 + d + d * (d + 1) // 2, P))
+    for variance in variances:
+        A, heights, rates = _bumps(p, variance)
+        part = np.zeros_like(out)
+        _compiled_lazy.add_taylors(part, A @ X, p.means @ A.T, heights / len(variances), rates)
+        out += _pull_back(part, A)
+    return out
+
+
+def _pull_back(coefficients: Array, A: Array) -> Array:
+    """Polynomials of degree two in y = A x as polynomials in x."""
+    d = len(A)
+    i, j = np.tril_indices(d)
+    H = np.zeros((d, d, coefficients.shape[1]))
+    H[i, j] = coefficients[1 + d :]
+    H = np.einsum("ki,klp,lj->ijp", A, H, A)
+    H += H.swapaxes(0, 1)
+    H[np.arange(d), np.arange(d)] /= 2
+    return np.concatenate([coefficients[:1], A.T @ coefficients[1 : 1 + d], H[i, j]])
 
 
 def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) -> float:

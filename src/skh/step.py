@@ -1,9 +1,9 @@
 r"""Lines 4 to 6 of Algorithm 1: how the next iterate is made of the last one and the new vertex.
 
 A step is a small frozen value; ``step.start(target, n)`` gives the mutable iterate that the loop in
-`fw_quad` drives.  An iterate is known by the values :math:`g_k(x) = \langle g_k, \Phi(x)\rangle` at
-all M search points.  From them come the vertex search, the step size and the MMD, all without
-approximation.
+`fw_quad` drives.  It leaves the vertex search (line 3) to `search`, which tells the vertex and the
+value :math:`g_k(x) = \langle g_k, \Phi(x)\rangle` there.  From them come the step size and the MMD,
+without approximation.
 """
 
 from __future__ import annotations
@@ -13,20 +13,10 @@ from typing import Protocol
 
 import numpy as np
 
-from skh import _compiled
 from skh._checks import Array, Indices
 from skh._compiled_qp import GRADIENT
+from skh.search import FullBlend, FullCombine, LazyBlend, LazyCombine, Target
 from skh.simplex_qp import SimplexQP
-
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """The mean element of a mixture as seen from M search points."""
-
-    X: Array  # (d, M): the search points, in the coordinates of the kernel
-    mu: Array  # (M,): the mean map there
-    norm2: float  # the squared norm of the mean element
-    rates: Array  # (S,): kernel(x, y) = average over s of exp(-rates[s] |x - y|^2)
 
 
 class Iterate(Protocol):
@@ -66,18 +56,19 @@ class ConvexIterate:
         self._target, self._size = target, size
         self._chosen, self._w = np.empty(n, np.intp), np.zeros(n)
         self.k = 0
-        self.g = np.zeros(target.mu.size)
         self.g_norm2 = self.g_mu = 0.0
-        self._vertex = int(np.argmax(target.mu))
+        cells = target.groups()
+        self.search = FullBlend(target) if cells is None else LazyBlend(target, cells, n)
+        self._vertex, self._g = target.first, 0.0
 
     @property
     def vertex_values(self) -> tuple[float, float]:
         """The iterate and the mean map at the vertex."""
-        return float(self.g[self._vertex]), float(self._target.mu[self._vertex])
+        return self._g, float(self._target.mu[self._vertex])
 
     def move(self) -> bool:
         """Lines 4 to 6, then line 3 of the next iteration."""
-        t, j, k = self._target, self._vertex, self.k
+        j, k = self._vertex, self.k
         g, mu = self.vertex_values
         # g_0 = 0 is no convex combination of vertices: the first step goes all the way.
         step = self._size(self) if k else 1.0
@@ -88,7 +79,7 @@ class ConvexIterate:
         self.g_mu = keep * self.g_mu + step * mu
         self._w[:k] *= keep
         self._w[k], self._chosen[k] = step, j
-        self._vertex = _compiled.step_and_search(self.g, t.mu, t.X, t.X[:, j], t.rates, step)
+        self._vertex, self._g = self.search(j, step, self.mmd2)
         self.k += 1
         return True
 
@@ -137,39 +128,32 @@ def _exact_line_search(iterate: ConvexIterate) -> float:
 
 
 class CorrectiveIterate:
-    """The best convex combination of all vertices found so far.
-
-    The weights of all vertices change at each move, so the kernel values between the vertices and
-    the search points are kept: n rows of M numbers.
-    """
+    """The best convex combination of all vertices found so far."""
 
     def __init__(self, target: Target, n: int) -> None:
         self._target = target
         self._qp = SimplexQP(n)
         self._chosen = np.empty(n, np.intp)
-        self._rows = np.empty((n, target.mu.size))
-        self._g = np.zeros(target.mu.size)
-        self._vertex = int(np.argmax(target.mu))
+        self.search = FullCombine(target, n) if target.lazy is False else LazyCombine(target, n)
+        self._vertex, self._g = target.first, 0.0
         self._k = 0
 
     def move(self) -> bool:
         """Add the vertex, optimise all weights, search the next vertex."""
-        t, qp, j, k = self._target, self._qp, self._vertex, self._k
+        qp, j, k = self._qp, self._vertex, self._k
         if k and self._gap() <= GRADIENT:
             return False
         self._chosen[k] = j
-        _compiled.kernel_row(self._rows[k], t.X, t.X[:, j], t.rates)
-        qp.add(self._rows[: k + 1, j], t.mu[j])
         self._k += 1
-        self._vertex = _compiled.combine_and_search(self._g, t.mu, self._rows, qp.active, qp.w)
+        qp.add(self.search.add(self._chosen[: k + 1]), self._target.mu[j])
+        self._vertex, self._g = self.search(qp, self.mmd2)
         return bool(qp.w[k] > 0.0)
 
     def _gap(self) -> float:
         """By how much the vertex lies below the level of the active points: the Frank-Wolfe gap."""
-        t, qp = self._target, self._qp
-        i = self._chosen[qp.active]
-        level = qp.w[qp.active] @ (self._g[i] - t.mu[i])
-        return float(level - (self._g[self._vertex] - t.mu[self._vertex]))
+        qp = self._qp
+        level = qp.objective + qp.c @ qp.w  # w'(Kw - c)
+        return float(level - (self._g - self._target.mu[self._vertex]))
 
     @property
     def mmd2(self) -> float:

@@ -1,0 +1,48 @@
+"""Times that mean something on a busy machine: medians of interleaved runs, on one core."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a number with its bound, and whether it may lie above or below."""
+
+    name: str
+    value: float
+    bound: float
+    unit: str = "x"
+    at_least: bool = False
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the bound is kept."""
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+
+def pin(cores: int = 1) -> None:
+    """Run on the last ``cores`` cores only, where the system lets a process choose."""
+    if hasattr(os, "sched_setaffinity"):
+        available = sorted(os.sched_getaffinity(0) if cores == 1 else range(os.cpu_count() or 1))
+        os.sched_setaffinity(0, available[-cores:])
+
+
+def medians(*works: Work, repeats: int = 15) -> list[float]:
+    """Median seconds of each, run in turn so that a slow moment hits all of them alike."""
+    for work in works:
+        work()
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(repeats):
+        for work, seconds in zip(works, times, strict=True):
+            start = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - start)
+    return [median(seconds) for seconds in times]

@@ -1,0 +1,282 @@
+"""The compiled vertex search that skips what cannot win; see `lazy` for the bounds.
+
+Search points stand sorted by cell: those of cell b are ``start[b]:start[b + 1]``, and cell b has
+its centre at ``pivots[:, b]``.  A polynomial of degree two in x - pivot is a column of
+``(1 + d + d (d + 1) / 2, P)`` coefficients: the value, the slopes, the products i >= j row by row.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from skh._checks import Array, Indices
+from skh._compiled import (
+    BLOCK,
+    _full_vectors,
+    add_exp,
+    add_scaled,
+    blend,
+    compiled,
+    inlined,
+    kernel_block,
+    lowest,
+    squared_distances,
+    strict,
+)
+
+
+class Cells(NamedTuple):
+    """Search points sorted into cells, with all that their bounds need and that never changes."""
+
+    X: Array  # (d, M): the search points
+    mu: Array  # (M,): the mean map there
+    order: Indices  # (M,): where they stood before they were sorted
+    start: Indices  # (P + 1,)
+    pivots: Array  # (d, P)
+    expansion: Array  # (T, P): the Taylor polynomials of the mean map, or none: (0, P)
+    top: Array  # (P,): the highest mean map in each cell
+    half: float  # half the width of a cell
+    third: float  # a bound of the Taylor remainder of the features, over the distance cubed
+    rates: Array  # (S,): of the kernel
+
+
+@compiled
+def sort_by_cell(X, origin, width, shape):  # type: ignore[no-untyped-def]
+    """Put points into the cells of a grid: the order, where each occupied cell starts, its centre.
+
+    A counting sort, so points of the same cell keep their order.
+    """
+    d, M = X.shape
+    cell = np.zeros(M, np.intp)
+    for j in range(d):
+        for m in range(M):
+            cell[m] = cell[m] * shape[j] + min(int((X[j, m] - origin[j]) / width), shape[j] - 1)
+    rank = np.zeros(shape.prod(), np.intp)
+    for m in range(M):
+        rank[cell[m]] += 1
+    P = (rank > 0).sum()
+    start, pivots = np.zeros(P + 1, np.intp), np.empty((d, P))
+    b = 0
+    for i in range(rank.size):
+        if rank[i] > 0:
+            start[b + 1] = start[b] + rank[i]
+            rank[i], rest = start[b], i
+            for j in range(d - 1, -1, -1):
+                pivots[j, b] = origin[j] + width * (rest % shape[j] + 0.5)
+                rest //= shape[j]
+            b += 1
+    order = np.empty(M, np.intp)
+    for m in range(M):
+        order[rank[cell[m]]] = m
+        rank[cell[m]] += 1
+    return order, start, pivots
+
+
+@compiled
+def add_product(out, x, y, a, b, k, factor, constant):  # type: ignore[no-untyped-def]
+    """``out += (factor (x - a) (y - b) + constant) k``."""
+    for i in range(out.size):
+        out[i] += (factor * (x[i] - a) * (y[i] - b) + constant) * k[i]
+
+
+@compiled
+def add_taylor(out, pivots, c, height, rate):  # type: ignore[no-untyped-def]
+    """Add the Taylor polynomials at the pivots of ``height * exp(-rate |x - c|^2)``."""
+    d, P = pivots.shape
+    scratch = np.empty((3, BLOCK))
+    for lo in range(0, P, BLOCK):
+        hi = min(lo + BLOCK, P)
+        q, k, one = scratch[0, : hi - lo], scratch[1, : hi - lo], scratch[2, : hi - lo]
+        squared_distances(q, pivots, lo, hi, c)
+        k[:] = 0.0
+        add_exp(k, q, height, rate)
+        add_scaled(out[0, lo:hi], k, 1.0)
+        one[:] = 1.0
+        t = 1 + d
+        for i in range(d):
+            x = pivots[i, lo:hi]
+            add_product(out[1 + i, lo:hi], x, one, c[i], 0.0, k, -2.0 * rate, 0.0)
+            for j in range(i):
+                y = pivots[j, lo:hi]
+                add_product(out[t, lo:hi], x, y, c[i], c[j], k, 4.0 * rate * rate, 0.0)
+                t += 1
+            add_product(out[t, lo:hi], x, x, c[i], c[i], k, 2.0 * rate * rate, -rate)
+            t += 1
+
+
+@compiled
+def add_taylors(out, pivots, centres, heights, rates):  # type: ignore[no-untyped-def]
+    """`add_taylor` for each centre."""
+    for i in range(heights.size):
+        add_taylor(out, pivots, centres[i], heights[i], rates[i])
+
+
+@inlined
+def point_bound(F, b, X, m, pivots, allowance):  # type: ignore[no-untyped-def]
+    """Polynomial of cell b at point m, minus ``allowance`` times the cubed distance."""
+    d = pivots.shape[0]
+    value, square, t = F[0, b], 0.0, 1 + d
+    for i in range(d):
+        x = X[i, m] - pivots[i, b]
+        square += x * x
+        value += F[1 + i, b] * x
+        for j in range(i + 1):
+            value += F[t, b] * x * (X[j, m] - pivots[j, b])
+            t += 1
+    return value - allowance * square * sqrt(square)
+
+
+@compiled
+def cell_floors(floor, F, half, allowance, top):  # type: ignore[no-untyped-def]
+    """A lower bound of the score in each cell: the larger of the polynomial's and ``-top``.
+
+    The polynomial is at least its value minus all other terms at the corner of the cell, whose
+    half width is ``half``; the function it stands for differs from it by at most ``allowance``.
+    """
+    if F.shape[0] == 0:
+        for b in range(floor.size):
+            floor[b] = -top[b]
+        return
+    d = int((2.0 * F.shape[0]) ** 0.5) - 1  # 1 + d + d (d + 1) / 2 rows
+    for b in range(floor.size):
+        floor[b] = F[0, b] - allowance
+    for t in range(1, F.shape[0]):
+        reach = half if t <= d else half * half
+        row = F[t]
+        for b in range(floor.size):
+            floor[b] -= reach * abs(row[b])
+    for b in range(floor.size):
+        floor[b] = max(floor[b], -top[b])
+
+
+@strict
+def replay(g, row, keep, step, first):  # type: ignore[no-untyped-def]
+    """What `blend` makes of g when it takes in the kernel values ``row`` one after the other."""
+    for i in range(row.size):
+        g = keep[first + i] * g + step[first + i] * row[i]
+    return g
+
+
+@compiled
+def search_cells(cells, F, mmd, slack, g, since, centres, keep, step):  # type: ignore[no-untyped-def]
+    """The argmin of ``g - mu``, g there and the number of kernel evaluations; exact.
+
+    ``F`` holds the polynomials of g - mu.  ``g[m]`` is the iterate at the search point m as it was
+    after ``since[m]`` steps, of which ``keep``, ``step`` and the columns of ``centres`` tell all;
+    the values found are kept for the next search.
+    """
+    X, mu, start, pivots = cells.X, cells.mu, cells.start, cells.pivots
+    P, k = start.size - 1, step.size
+    floor, row, q, faded = np.empty(P), np.empty(k), np.empty(k), np.ones(k + 1)
+    for i in range(k - 1, -1, -1):
+        faded[i] = faded[i + 1] * keep[i]
+    allowance, diagonal = mmd * cells.third, cells.half * sqrt(cells.pivots.shape[0])
+    cell_floors(floor, F, cells.half, allowance * diagonal**3, cells.top)
+    promising = floor.argmin()  # a good start makes the bounds of all others count
+    best, arg, value_there, count = np.inf, 0, 0.0, 0
+    for visit in range(-1, P):
+        b = promising if visit < 0 else visit
+        if floor[b] - slack > best or visit == promising:
+            continue
+        for m in range(start[b], start[b + 1]):
+            i = since[m]
+            if faded[i] * g[m] - mu[m] - slack > best:
+                continue
+            if F.shape[0] > 0 and point_bound(F, b, X, m, pivots, allowance) - slack > best:
+                continue
+            kernel_block(row[i:], q[i:], centres, i, k, X[:, m], cells.rates)
+            value = replay(g[m], row[i:], keep, step, i)
+            count += k - i
+            g[m], since[m] = value, k
+            gap = value - mu[m]
+            if gap < best or (gap == best and cells.order[m] < cells.order[arg]):
+                best, arg, value_there = gap, m, value
+    return arg, value_there, count
+
+
+@compiled
+def blend_and_search(cells, F, mmd, slack, g, since, centres, keep, step):  # type: ignore[no-untyped-def]
+    """Take the last step: ``F <- keep F + step (kernel - mu)`` in each cell; then search."""
+    k = step.size - 1
+    for t in range(F.shape[0]):
+        blend(F[t], cells.expansion[t], keep[k], -step[k])
+    if F.shape[0] > 0:
+        for rate in cells.rates:
+            add_taylor(F, cells.pivots, centres[:, k], step[k] / cells.rates.size, rate)
+    return search_cells(cells, F, mmd, slack, g, since, centres, keep, step)
+
+
+# --- the search over all points with rough kernel rows -------------------------------------------
+
+ROUGH_BLOCK = 4 * BLOCK  # the numbers are a quarter as long
+LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
+
+
+@compiled
+def round_to_levels(out, row):  # type: ignore[no-untyped-def]
+    """Numbers in [0, 1] as integers in [0, LEVELS]."""
+    for m in range(out.size):
+        out[m] = np.uint16(row[m] * LEVELS + 0.5)
+
+
+@compiled
+def add_levels(out, r, s, t, u, a):  # type: ignore[no-untyped-def] # pragma: no cover - intrinsic
+    """``out += a[0] r + a[1] s + a[2] t + a[3] u`` for rows of integers, in single precision.
+
+    Four rows at a time, since it is the way to the cache and back that takes the time.
+    """
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    f, a0, a1, a2, a3 = np.float32, a[0], a[1], a[2], a[3]
+    for m in range(out.size):
+        out[m] += (a0 * f(r[m]) + a1 * f(s[m])) + (a2 * f(t[m]) + a3 * f(u[m]))
+
+
+@compiled
+def rough_gaps(gap, lows, mu, rows, active, w):  # type: ignore[no-untyped-def]
+    """``gap = sum of w[i] rows[active[i]] / LEVELS - mu``, and its minimum in each block."""
+    k = w.size
+    four = np.zeros((k + 3) // 4 * 4, np.float32)  # the weights, and zeros to fill up
+    index = np.zeros(four.size, np.intp)
+    for i in range(k):
+        four[i], index[i] = w[i] / LEVELS, active[i]
+    scratch, rough = np.empty(ROUGH_BLOCK), np.empty(ROUGH_BLOCK, np.float32)
+    for b in range(lows.size):
+        lo, hi = b * ROUGH_BLOCK, min((b + 1) * ROUGH_BLOCK, mu.size)
+        q, g, block, target = scratch[: hi - lo], rough[: hi - lo], gap[lo:hi], mu[lo:hi]
+        g[:] = 0.0
+        for i in range(0, four.size, 4):
+            r, s = rows[index[i], lo:hi], rows[index[i + 1], lo:hi]
+            t, u = rows[index[i + 2], lo:hi], rows[index[i + 3], lo:hi]
+            add_levels(g, r, s, t, u, four[i : i + 4])
+        for m in range(q.size):
+            q[m] = g[m] - target[m]
+        block[:] = q
+        lows[b] = lowest(q)
+
+
+@compiled
+def screened_search(gap, mu, rows, active, w, X, centres, rates, error):  # type: ignore[no-untyped-def]
+    """The argmin of ``g - mu``, g there and the number of kernel evaluations; exact.
+
+    g is the sum of w[i] times the kernel at ``centres[:, i]``.  It is computed only where the sum
+    of the rough rows, which is off by at most ``error``, does not rule out that the point wins.
+    """
+    lows = np.empty((mu.size + ROUGH_BLOCK - 1) // ROUGH_BLOCK)
+    rough_gaps(gap, lows, mu, rows, active, w)
+    k, worst = w.size, lows.min() + 2.0 * error
+    row, q, keep = np.empty(k), np.empty(k), np.ones(k)
+    best, arg, value, count = np.inf, 0, 0.0, 0
+    for b in range(lows.size):
+        if lows[b] > worst:
+            continue
+        for m in range(b * ROUGH_BLOCK, min((b + 1) * ROUGH_BLOCK, mu.size)):
+            if gap[m] <= worst:
+                kernel_block(row, q, centres, 0, k, X[:, m], rates)
+                g = replay(0.0, row, keep, w, 0)
+                count += k
+                if g - mu[m] < best:
+                    best, arg, value = g - mu[m], m, g
+    return arg, value, count

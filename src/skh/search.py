@@ -1,0 +1,223 @@
+r"""Line 3 of Algorithm 1: the search point at which :math:`g_k - \mu_p` is lowest.
+
+Two ways to the same point.  The *full* search knows :math:`g_k` at all M search points.  The *lazy*
+search skips most of them in most iterations, by lower bounds of the score
+:math:`f(x) = g_k(x) - \mu_p(x)` that cost no kernel evaluation at x:
+
+1. kernels are positive: :math:`f(x) \ge -\mu_p(x)`; and a value known from an earlier iteration
+   has since only been multiplied by :math:`1 - \gamma` and added to;
+2. f has a known norm, the MMD.  With :math:`\Phi_c` the second-order Taylor polynomial of
+   :math:`\Phi` around a point c, :math:`\langle f, \Phi_c(x)\rangle` is the Taylor polynomial
+   of f, and :math:`|f(x) - \langle f, \Phi_c(x)\rangle| \le \|f\| \|\Phi(x) - \Phi_c(x)\|`,
+   whose last factor depends on :math:`|x - c|` alone.  So one kernel evaluation at the centre of a
+   small cell bounds f at all points of the cell.
+
+A point whose bound lies above the best value found so far cannot win.  All others are evaluated by
+the same operations in the same order as in the full search, so the result is equal to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from skh import _compiled, _compiled_lazy
+from skh._checks import Array, Indices
+from skh._compiled_lazy import Cells
+from skh.simplex_qp import SimplexQP
+
+CELL_WIDTH = 0.5  # of a cell at most, in the kernel's smallest standard deviation
+PAYING_POINTS, FEWEST_POINTS = 32, 8  # in a cell: to be faster, or just to evaluate less
+SINGLE = 2.0**-24  # what an operation in single precision may be off
+FUTILE = 0.1  # share of sums done anew at which skipping is given up
+CHUNK = 64  # points per chunk of falling mean map
+# What rounding may do to a score and to a squared MMD; both are of order one or below.
+SLACK, SLACK_MMD2 = 1e-12, 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The mean element of a mixture as seen from M search points."""
+
+    X: Array  # (d, M): the search points, in the coordinates of the kernel
+    mu: Array  # (M,): the mean map there
+    norm2: float  # the squared norm of the mean element
+    rates: Array  # (S,): kernel(x, y) = average over s of exp(-rates[s] |x - y|^2)
+    # The Taylor polynomials of the mean map at the columns of its argument, where there is a way to
+    # have them (see `_compiled_lazy` for the coefficients).
+    expand: Callable[[Array], Array] | None = None
+
+    lazy: bool | None = None  # whether to skip points; None: where that is faster
+
+    @cached_property
+    def first(self) -> int:
+        """The first vertex: for g_0 = 0 the highest value of the mean map."""
+        return int(np.argmax(self.mu))
+
+    def groups(self) -> Cells | None:
+        """The search points grouped for a lazy search, or None for a full one."""
+        if self.lazy is False:
+            return None
+        if self.lazy:
+            return self.cells(FEWEST_POINTS) or self.levels()
+        return self.cells(PAYING_POINTS)
+
+    def cells(self, points: int) -> Cells | None:
+        """The search points in cells of about so many, if cells of that size are small enough."""
+        d, M = self.X.shape
+        if self.expand is None:
+            return None
+        extent, origin = np.ptp(self.X, axis=1), self.X.min(axis=1)
+        widest = CELL_WIDTH * sqrt(0.5 / self.rates.max())
+        width = min(widest, (extent.prod() * points / M) ** (1 / d)) or 1.0
+        shape = (extent / width).clip(max=M) + 1
+        if shape.prod() > M:
+            return None
+        order, start, pivots = _compiled_lazy.sort_by_cell(
+            self.X, origin, width, shape.astype(np.intp)
+        )
+        if points / 2 * pivots.shape[1] > M:
+            return None
+        # The third derivative of the features along a unit vector has the squared norm
+        # 15 / variance^3, wherever and whichever way.
+        third = sqrt(15 * ((2 * self.rates) ** 3).mean()) / 6
+        return self._sorted(order, start, pivots, self.expand(pivots), width / 2, third)
+
+    def levels(self) -> Cells:
+        """The search points in chunks of falling mean map: enough for the first kind of bound."""
+        d, M = self.X.shape
+        order = np.argsort(-self.mu, kind="stable")
+        start = np.append(np.arange(0, M, CHUNK), M)
+        return self._sorted(order, start, np.empty((d, 0)), np.empty((0, 0)), 0.0, 0.0)
+
+    def _sorted(
+        self,
+        order: Indices,
+        start: Indices,
+        pivots: Array,
+        expansion: Array,
+        half: float,
+        third: float,
+    ) -> Cells:
+        X, mu = np.ascontiguousarray(self.X[:, order]), self.mu[order]
+        top = np.maximum.reduceat(mu, start[:-1])
+        return Cells(X, mu, order, start, pivots, expansion, top, half, third, self.rates)
+
+
+class FullBlend:
+    """The search for iterates that blend in one vertex at a time, at all points."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._g = np.zeros(target.mu.size)
+
+    def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
+        """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
+        t = self._target
+        vertex = _compiled.step_and_search(self._g, t.mu, t.X, t.X[:, j], t.rates, step)
+        return vertex, float(self._g[vertex])
+
+
+class FullCombine:
+    """The search for iterates that change all weights, at all points: keeps the kernel rows."""
+
+    def __init__(self, target: Target, n: int) -> None:
+        self._target = target
+        self._rows = np.empty((n, target.mu.size))
+        self._g = np.empty(target.mu.size)
+        self._k = 0
+
+    def add(self, chosen: Indices) -> Array:
+        """Take in the last of the chosen points; its kernel values to all of them."""
+        t, k = self._target, len(chosen)
+        _compiled.kernel_row(self._rows[k - 1], t.X, t.X[:, chosen[-1]], t.rates)
+        return self._rows[:k, chosen[-1]]
+
+    def __call__(self, qp: SimplexQP, mmd2: float) -> tuple[int, float]:
+        """The next vertex for the weights of the programme, and the iterate there."""
+        t = self._target
+        vertex = _compiled.combine_and_search(self._g, t.mu, self._rows, qp.active, qp.w)
+        return vertex, float(self._g[vertex])
+
+
+def _bound_of_norm(mmd2: float) -> float:
+    return sqrt(max(mmd2, 0.0) + SLACK_MMD2)
+
+
+class LazyBlend:
+    """The same as `FullBlend`, for less."""
+
+    def __init__(self, target: Target, cells: Cells, n: int) -> None:
+        self._target, self._cells = target, cells
+        self._centres = np.empty((len(target.X), n))
+        self._keep, self._step = np.empty(n), np.empty(n)
+        self._F = -cells.expansion
+        self._g, self._since = np.zeros(target.mu.size), np.zeros(target.mu.size, np.intp)
+        self._k = self.kernel_evaluations = 0
+
+    def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
+        """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
+        cells, k = self._cells, self._k
+        self._centres[:, k] = self._target.X[:, j]
+        self._keep[k], self._step[k] = 1.0 - step, step
+        self._k = k = k + 1
+        vertex, value, count = _compiled_lazy.blend_and_search(
+            *(cells, self._F, _bound_of_norm(mmd2), SLACK, self._g, self._since),
+            *(self._centres, self._keep[:k], self._step[:k]),
+        )
+        self.kernel_evaluations += count + cells.pivots.shape[1]
+        return int(cells.order[vertex]), value
+
+
+class LazyCombine:
+    """The same as `FullCombine` in a quarter of the memory, and so of the time.
+
+    Rows of 16-bit numbers rule out all but a few points, for which the sum is done anew.  Once the
+    MMD is down to where that blurs the scores, the full search takes over.
+    """
+
+    def __init__(self, target: Target, n: int) -> None:
+        M = target.mu.size
+        self._target, self._n = target, n
+        self._rows = np.empty((n, M), np.uint16)
+        self._row, self._gap = np.empty(M), np.empty(M)
+        self._centres = np.empty((len(target.X), n))
+        self._chosen: Indices = np.empty(0, np.intp)
+        self._full: FullCombine | None = None
+        self.kernel_evaluations = 0
+
+    def add(self, chosen: Indices) -> Array:
+        """Take in the last of the chosen points; its kernel values to all of them."""
+        if self._full is not None:
+            return self._full.add(chosen)
+        t, k = self._target, len(chosen)
+        self._chosen = chosen
+        self._centres[:, k - 1] = t.X[:, chosen[-1]]
+        _compiled.kernel_row(self._row, t.X, t.X[:, chosen[-1]], t.rates)
+        _compiled_lazy.round_to_levels(self._rows[k - 1], self._row)
+        return self._row[chosen]
+
+    def __call__(self, qp: SimplexQP, mmd2: float) -> tuple[int, float]:
+        """The next vertex for the weights of the programme, and the iterate there."""
+        if self._full is not None:
+            return self._full(qp, mmd2)
+        t, active, w = self._target, qp.active, qp.w[qp.active]
+        # Rounding to levels, and in the sum of rows, of which four are added at a time.
+        error = 0.5 / _compiled_lazy.LEVELS + (len(w) / 4 + 4) * SINGLE + SLACK
+        vertex, value, count = _compiled_lazy.screened_search(
+            *(self._gap, t.mu, self._rows, active, w, t.X, self._centres[:, active], t.rates),
+            error,
+        )
+        self.kernel_evaluations += count
+        if count > FUTILE * t.mu.size * len(w):
+            self._go_over_to_full_search()
+        return vertex, value
+
+    def _go_over_to_full_search(self) -> None:
+        self._full = FullCombine(self._target, self._n)
+        for k in range(len(self._chosen)):
+            self._full.add(self._chosen[: k + 1])

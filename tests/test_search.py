@@ -1,0 +1,186 @@
+"""The lazy vertex search finds the very points of the full one, and looks at fewer."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+import skh
+from skh import _compiled_lazy
+from skh.search import LazyBlend, Target
+
+STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
+every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+
+
+def assert_the_same(rule, p, n, seed):
+    full, auto, lazy = (replace(rule, lazy=z)(p, n, rng=seed) for z in (False, None, True))
+    for other in (auto, lazy):
+        np.testing.assert_array_equal(other.x, full.x)
+        np.testing.assert_array_equal(other.w, full.w)
+        np.testing.assert_array_equal(other.mmd_trace, full.mmd_trace)
+        assert other.status is full.status
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    d=st.integers(1, 4),
+    K=st.integers(1, 12),
+    n=st.integers(1, 60),
+    M=st.sampled_from([1, 7, 300, 3000]),
+    kind=st.sampled_from(oracles.KINDS),
+    variance=st.sampled_from([1.0, 0.05, 30.0, (0.3, 1.0, 10.0)]),
+    metric=st.booleans(),
+    step=st.sampled_from(list(STEPS.values())),
+)
+@settings(max_examples=150, deadline=None)
+def test_lazy_and_full_search_are_equal_to_the_bit(seed, d, K, n, M, kind, variance, metric, step):
+    rng = np.random.default_rng(seed)
+    p = oracles.random_mixture(K, d, rng, kind)
+    kernel = skh.GaussianKernel(variance, p.covariance if metric else None)
+    assert_the_same(skh.FWQuad(kernel, step, M), p, n, seed)
+
+
+@every_step
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_equal_on_the_papers_mixture_with_many_search_points(step, d):
+    p = oracles.random_mixture(100, d, np.random.default_rng(d))
+    M = 40_000 if d == 2 else 10_000  # so many that two dimensions are searched in cells
+    assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, M), p, 80, 0)
+
+
+@every_step
+def test_equal_where_many_search_points_coincide(step):
+    """A component without spread puts all its search points in one place: ties everywhere."""
+    p = skh.GaussianMixture([1.0, 2.0, 1.0], [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 0.0)
+    assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, 500), p, 20, 0)
+
+
+@pytest.mark.parametrize(("d", "most"), [(1, 0.2), (2, 0.35), (6, 0.4)])
+def test_lazy_herding_evaluates_a_fraction_of_the_kernels(d, most):
+    p = oracles.random_mixture(100, d, np.random.default_rng(0))
+    n, M = 100, 10_000
+    target = target_of(p, skh.GaussianKernel(1.0), skh.MonteCarlo()(p, M, rng=0).x, lazy=True)
+    iterate = skh.Herding().start(target, n)
+    for _ in range(n):
+        iterate.move()
+    assert iterate.search.kernel_evaluations < most * n * M
+
+
+def target_of(p, kernel, x, lazy=None):
+    return skh.FWQuad(kernel, lazy=lazy)._target(p, x)
+
+
+def test_laziness_is_chosen_by_the_number_of_points_per_cell():
+    p = oracles.random_mixture(10, 2, np.random.default_rng(0))
+    for M, expected in ((1000, False), (100_000, True)):
+        target = target_of(p, skh.GaussianKernel(1.0), p.sample(M, rng=0)[0])
+        assert isinstance(skh.Herding().start(target, 5).search, LazyBlend) == expected
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS[:3])
+@pytest.mark.parametrize("variance", [1.0, (0.5, 3.0)])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_expansion_of_the_mean_map_is_its_taylor_polynomial(kind, variance, d):
+    rng = np.random.default_rng(d)
+    p = oracles.random_mixture(5, d, rng, kind)
+    # a metric would give each component a matrix of its own if they have variances of their own
+    metric = np.eye(d) if kind == "variances" else np.cov(rng.normal(size=(d, 10))).reshape(d, d)
+    kernel = skh.GaussianKernel(variance, None if kind == "variances" else metric)
+    pivots = rng.normal(size=(d, 20))  # in the kernel's coordinates
+    back = np.linalg.cholesky(metric)
+    coefficients = kernel.mean_map_expansion(p)(pivots)
+    direction = rng.normal(size=(d, 20))
+    i, j = np.tril_indices(d)
+
+    def error(h):
+        terms = [np.ones((1, 20)), h * direction, h * h * direction[i] * direction[j]]
+        value = (coefficients * np.concatenate(terms)).sum(axis=0)
+        x = (back @ (pivots + h * direction)).T
+        return np.abs(value - kernel.mean_map(p, x)).max()
+
+    assert error(0.0) < 1e-14
+    assert error(1e-2) < 1e-5
+    assert error(1e-3) < 2e-3 * error(1e-2)  # of third order: a thousandth at a tenth
+
+
+def test_no_expansion_where_each_component_has_its_matrix():
+    p = oracles.random_mixture(5, 2, np.random.default_rng(0), "matrices")
+    assert skh.GaussianKernel(1.0).mean_map_expansion(p) is None
+
+
+def test_third_derivative_bounds_the_remainder_of_the_features():
+    """Norms by finite sums: |Phi(x) - Phi_c(x)|^2 from a Gram matrix of points around c."""
+    target = Target(np.zeros((1, 1)), np.zeros(1), 0.0, np.array([0.5, 2.0]))
+    t = np.linspace(0, 1.5, 50)[:, None]  # distances
+    u = 2 * target.rates * t**2  # squared, over the variance
+    exact = (2 + 0.75 * u**2 - np.exp(-u / 2) * (2 + u + u**2)).mean(axis=1)
+    third = np.sqrt(15 * ((2 * target.rates) ** 3).mean()) / 6
+    assert (np.sqrt(np.maximum(exact, 0)) <= third * t[:, 0] ** 3 + 1e-7).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_cells_hold_their_points_in_order(d):
+    rng = np.random.default_rng(d)
+    X, width = rng.normal(size=(d, 500)), 0.7
+    origin = X.min(axis=1)
+    shape = (np.ptp(X, axis=1) / width).astype(np.intp) + 1
+    order, start, pivots = _compiled_lazy.sort_by_cell(X, origin, width, shape)
+    assert sorted(order) == list(range(500))
+    assert (np.diff(start) > 0).all()
+    assert start[-1] == 500
+    for b, (lo, hi) in enumerate(pairwise(start)):
+        assert (np.diff(order[lo:hi]) > 0).all()
+        assert np.abs(X[:, order[lo:hi]] - pivots[:, [b]]).max() <= width / 2 + 1e-12
+
+
+def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
+    rng = np.random.default_rng(0)
+    p = oracles.random_mixture(4, 2, rng)
+    target = target_of(p, skh.GaussianKernel(1.0), p.sample(60, rng=0)[0], lazy=True)
+    k, w = 3, np.array([0.5, 0.2, 0.3])
+    centres, keep = target.X[:, :k].copy(), np.array([0.0, 0.5, 0.7])
+    rows = rng.integers(0, 65536, (5, 60)).astype(np.uint16)
+    grid = (target.X, target.X.min(axis=1), 0.5, np.array([40, 40]))
+    bumps = (centres.T.copy(), w, np.ones(3))
+    state = [np.zeros(60), np.zeros(60, np.intp), centres, keep, w]
+    order, start, pivots = _compiled_lazy.sort_by_cell(*grid)
+    cells = target._sorted(order, start, pivots, target.expand(pivots), 0.25, 0.7)
+    shape, P = cells.expansion.shape, pivots.shape[1]
+    calls = [
+        (_compiled_lazy.sort_by_cell, grid),
+        (_compiled_lazy.add_product, (*rng.random((3, 7)), 1.0, 2.0, rng.random(7), 0.3, 0.1)),
+        (_compiled_lazy.add_taylor, (np.zeros(shape), pivots, centres[:, 0], 0.3, 0.5)),
+        (_compiled_lazy.add_taylors, (np.zeros(shape), pivots, *bumps)),
+        (_compiled_lazy.cell_floors, (np.zeros(P), rng.random(shape), 0.2, 0.1, cells.top)),
+        (_compiled_lazy.cell_floors, (np.zeros(P), np.empty((0, 0)), 0.2, 0.1, cells.top)),
+        (_compiled_lazy.replay, (0.3, w, keep, w, 0)),
+        (_compiled_lazy.search_cells, (cells, -cells.expansion, 1.0, 1e-12, *state)),
+        (_compiled_lazy.search_cells, (target.levels(), np.empty((0, 0)), 1.0, 1e-12, *state)),
+        (_compiled_lazy.blend_and_search, (cells, -cells.expansion, 0.5, 1e-12, *state)),
+        (_compiled_lazy.round_to_levels, (np.zeros(7, np.uint16), rng.random(7))),
+        (_compiled_lazy.rough_gaps, (np.zeros(60), np.zeros(1), target.mu, rows, np.arange(3), w)),
+        (
+            _compiled_lazy.screened_search,
+            (np.zeros(60), target.mu, rows, np.arange(3), w, target.X, centres, target.rates, 0.1),
+        ),
+    ]
+    for kernel, arguments in calls:
+        by_compiler = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        by_python = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        expected, got = kernel(*by_compiler), kernel.py_func(*by_python)
+        close(expected, got)
+        for a, b in zip(by_compiler, by_python, strict=True):
+            close(a, b)
+
+
+def close(a, b):
+    if isinstance(a, tuple):
+        for left, right in zip(a, b, strict=True):
+            close(left, right)
+    elif a is not None:
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)

@@ -108,3 +108,11 @@ def test_an_archive_holds_the_same_records(tmp_path):
     (tmp_path / "records.csv.gz").write_bytes(first[: len(first) // 2])
     with pytest.raises(StoreError, match="damaged"):
         load(tmp_path, ["mixture"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such locks")
+def test_two_processes_do_not_write_to_one_folder(tmp_path):
+    with Store(tmp_path).alone(), pytest.raises(StoreError, match="another process is running"):
+        Store(tmp_path).alone().__enter__()
+    with Store(tmp_path).alone():
+        pass

@@ -52,8 +52,11 @@ def run(experiments: Sequence[Experiment], out: Path, where: Where, console: Con
 
 def _bars(console: Console) -> Progress:
     name, count = TextColumn("{task.description:>13}"), TextColumn("{task.fields[count]}")
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    return Progress(name, BarColumn(), count, *times, console=console)
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
+    # A task may take minutes: the speed is that of the last hour, not of the last half minute.
+    return Progress(
+        *(name, BarColumn(20), count, *times), console=console, speed_estimate_period=3600
+    )
 
 
 def _bar(bars: Progress, experiment: Experiment) -> Callable[[float, int], None]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skh.claims.break_even import break_even, curves, targets
-from skh.claims.claim import Claim, Number, Verdict
-from skh.claims.statistics import Fit, fit, medians, select
+from skh.claims.break_even import Curve, break_even, curves, targets
+from skh.claims.claim import Claim, Number, Verdict, together
+from skh.claims.statistics import Fit, MissingError, fit, medians, select
 from skh.experiments.record import Record
 from skh.experiments.runtime import PLACING, STREAMING
 
@@ -91,18 +91,26 @@ def overhead_in_particles(records: Sequence[Record]) -> Verdict:
 def placing_pays(records: Sequence[Record]) -> Verdict:
     """The cost of a likelihood from which SKH reaches the same error sooner than PF and SQMC."""
     rules = {curve.rule: curve for curve in curves(records)}
+    if missing := {"PF", "SQMC", "SKH-FW", "SKH-FCFW"} - set(rules):
+        raise MissingError(f"no filters with {', '.join(sorted(missing))}")
     found: dict[str, Number] = {}
-    reached = []
+    parts = []
     for n, rmse in targets(records):
         for ours in ("SKH-FW", "SKH-FCFW"):
             for other in ("PF", "SQMC"):
-                cost = break_even(rules[other], rules[ours], rmse)
-                text = "never" if cost is None else f"from {1e6 * cost:.3g} µs"
+                holds, text = _pays(rules[other], rules[ours], rmse)
                 found[f"{ours} before {other}, error of a PF with {n}"] = text
-                if other == "PF":
-                    reached.append(cost is not None)
+                parts += [holds] if other == "PF" else []
     text = "; ".join(f"{pair}: {cost}" for pair, cost in found.items())
-    return Verdict(f"cost of one likelihood evaluation: {text}", all(reached), found)
+    return Verdict(f"cost of one likelihood evaluation: {text}", together(parts), found)
+
+
+def _pays(cheap: Curve, placing: Curve, rmse: float) -> tuple[bool | None, str]:
+    """Whether placing ever pays, and from where; open where too few points were tried."""
+    if placing.needed(rmse) is None:
+        return None, f"not reached with N ≤ {placing.n[-1]:.0f}"
+    cost = break_even(cheap, placing, rmse)
+    return (False, "never") if cost is None else (True, f"from {1e6 * cost:.3g} µs")
 
 
 CLAIMS = (

@@ -168,22 +168,30 @@ def complete(
     A task that fails does not stop the others; ``progress`` is told what was done, in units of the
     tasks' cost and in number, at the start and after each task.
     """
-    store, tasks = Store(folder), experiment.tasks()
-    store.open(fingerprint(experiment), tasks=len(tasks), machine=machine())
-    store.read()  # a damaged file is reported before the work, not after it
-    done = store.keys()
+    store = Store(folder)
+    with store.alone():
+        store.open(fingerprint(experiment), tasks=len(experiment.tasks()), machine=machine())
+        store.read()  # a damaged file is reported before the work, not after it
+        failures = _run_missing(experiment, store, engine, progress)
+    if failures:
+        raise EngineError(_describe(failures))
+    return store
+
+
+def _run_missing(
+    experiment: Experiment, store: Store, engine: Engine, progress: Callable[[float, int], None]
+) -> list[Outcome]:
+    """Run and write what is not there yet; returns what failed."""
+    done, tasks, failures = store.keys(), experiment.tasks(), []
     finished = [task for task in tasks if task.key in done]
     progress(sum(task.cost for task in finished), len(finished))
-    failures = []
     for outcome in engine.outcomes(experiment, [t for t in tasks if t.key not in done]):
         if outcome.error:
             failures.append(outcome)
         else:
             store.write(outcome.task, outcome.records, outcome.seconds)
         progress(outcome.task.cost, 1)
-    if failures:
-        raise EngineError(_describe(failures))
-    return store
+    return failures
 
 
 def _describe(failures: Sequence[Outcome]) -> str:

@@ -37,7 +37,7 @@ class Mixture:
     @classmethod
     def quick(cls) -> Mixture:
         """The same settings with fewer points of all kinds."""
-        return cls(n=(10, 18, 32, 56, 100), search_points=5_000, batches=4)
+        return cls(n=(10, 21, 45, 97, 206), search_points=5_000, batches=8)
 
     def tasks(self) -> list[Task]:
         """All settings of the first batch, then of the second, and so on."""

@@ -53,8 +53,8 @@ class Runtime:
             repeats=3,
             n_sampling=(20, 100, 500, 2_000),
             n_placing=(20, 50, 100),
-            T_filter=20,
-            reference_particles=20_000,
+            T_filter=30,
+            reference_particles=50_000,
             batches=3,
         )
 

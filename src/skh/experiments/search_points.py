@@ -47,8 +47,8 @@ class SearchPoints:
             m_filter=(100, 300, 1_000, 3_000),
             n=50,
             n_filter=20,
-            T=20,
-            batches=4,
+            T=30,
+            batches=6,
         )
 
     def tasks(self) -> list[Task]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from hashlib import sha256
 from math import isnan, nan
@@ -19,6 +21,9 @@ from typing import Any
 
 from skh.experiments.record import Record
 from skh.experiments.task import Task
+
+if sys.platform != "win32":
+    import fcntl
 
 
 class StoreError(Exception):
@@ -49,6 +54,22 @@ class Store:
         except OSError as error:
             raise StoreError(f"cannot write to {self.folder}: {error}") from error
         self._refuse_mixture(fingerprint)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from writing here; the lock ends with the process that holds it."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / "lock").open("w")
+        except OSError as error:
+            raise StoreError(f"cannot write to {self.folder}: {error}") from error
+        with lock:
+            if sys.platform != "win32":  # which has no such locks
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError as error:
+                    raise StoreError(f"another process is running in {self.folder}") from error
+            yield
 
     def _refuse_orphans(self) -> None:
         if any(self._tasks.glob("*.json")):

@@ -51,7 +51,7 @@ class Synthetic:
     def quick(cls) -> Synthetic:
         """The same models and rules, on shorter data."""
         return cls(
-            n=(20, 50, 100), search_points=1_000, batches=4, T=20, reference_particles=20_000
+            n=(20, 50, 100), search_points=2_000, batches=6, T=30, reference_particles=50_000
         )
 
     def tasks(self) -> list[Task]:

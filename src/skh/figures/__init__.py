@@ -37,5 +37,6 @@ def _save(picture: Picture, folder: Path) -> None:
     # A palette of 128 colours is a third of the size and looks the same.
     image = Image.open(pixels).convert("RGB").quantize(128, dither=Image.Dither.NONE)
     image.save(folder / f"{picture.name}.png", optimize=True, dpi=(150, 150))
+    picture.figure.set_layout_engine("none")  # the places are found, and the same for both files
     # Without the date the same records give the same file.
     picture.figure.savefig(folder / f"{picture.name}.svg", metadata={"Date": None})

@@ -79,3 +79,10 @@ def same_length(name: str, array: Array, other: str, length: int) -> None:
         raise ValueError(
             f"{name} must have one row per row of {other} ({length}), got {len(array)}"
         )
+
+
+def read_only(x: Array) -> Array:
+    """A view that refuses assignment: a model that writes into its particles fails at that line."""
+    view = x.view()
+    view.flags.writeable = False
+    return view

@@ -24,7 +24,7 @@ from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, Model, as_carrying, gather, predictive
 from skh.observations import is_missing, series
 from skh.progress import Report, progress_bar
-from skh.rule import Rule, WeightedPoints
+from skh.rule import Rule, check_points
 
 
 class ZeroLikelihoodError(ValueError):
@@ -156,8 +156,8 @@ class ParticleFilter:
     ) -> _Predicted:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         points = self._rule(mixture, self._n, rng=rng)
-        _check_points(points, mixture)
-        x, ancestor = read_only(points.x), points.component // each
+        check_points(points, mixture)
+        x, ancestor = _checks.read_only(points.x), points.component // each
         if old is None:
             carry = self._model.initial_carry(x)
         else:
@@ -235,30 +235,6 @@ class ParticleFilter:
         if joint is None:
             raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
         return predictive(joint(t, old.x, old.carry), old.w)
-
-
-def read_only(x: Array) -> Array:
-    """A view that refuses assignment: a model that writes into its particles fails at that line."""
-    view = x.view()
-    view.flags.writeable = False
-    return view
-
-
-def _check_points(points: Any, p: GaussianMixture) -> None:
-    """Refuse what a rule of the user's own may have got wrong."""
-    if not isinstance(points, WeightedPoints):
-        raise TypeError(f"rule must return WeightedPoints, got {points!r}")
-    x, w, component = points.x, points.w, points.component
-    n = len(points)
-    if np.shape(x) != (n, p.d) or np.shape(w) != (n,) or np.shape(component) != (n,):
-        raise ValueError(
-            f"rule must return x, w, component of shapes ({n}, {p.d}), ({n},), ({n},), "
-            f"got {np.shape(x)}, {np.shape(w)}, {np.shape(component)}"
-        )
-    if not (w.min() >= 0 and abs(w.sum() - 1) < 1e-6 and np.isfinite(x).all()):
-        raise ValueError("rule must return finite points with non-negative weights that sum to one")
-    if not 0 <= component.min() <= component.max() < len(p):
-        raise ValueError(f"rule must return components in 0..{len(p) - 1}")
 
 
 def _levels(quantiles: ArrayLike) -> Array:

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
@@ -75,3 +77,20 @@ class Measured:
         points = self.rule(p, n, rng=rng)
         distance = mmd(self.kernel, p, points.x, points.w)
         return WeightedPoints(points.x, points.w, points.component, distance)
+
+
+def check_points(points: Any, p: GaussianMixture) -> None:
+    """Refuse what a rule of the user's own may have got wrong."""
+    if not isinstance(points, WeightedPoints):
+        raise TypeError(f"rule must return WeightedPoints, got {points!r}")
+    x, w, component = points.x, points.w, points.component
+    n = len(points)
+    if np.shape(x) != (n, p.d) or np.shape(w) != (n,) or np.shape(component) != (n,):
+        raise ValueError(
+            f"rule must return x, w, component of shapes ({n}, {p.d}), ({n},), ({n},), "
+            f"got {np.shape(x)}, {np.shape(w)}, {np.shape(component)}"
+        )
+    if not (w.min() >= 0 and abs(w.sum() - 1) < 1e-6 and np.isfinite(x).all()):
+        raise ValueError("rule must return finite points with non-negative weights that sum to one")
+    if not 0 <= component.min() <= component.max() < len(p):
+        raise ValueError(f"rule must return components in 0..{len(p) - 1}")

@@ -9,7 +9,7 @@ import pytest
 from skh.claims import CLAIMS, judge, mixture, runtime, search_points, synthetic
 from skh.claims.break_even import Curve, break_even
 from skh.claims.claim import Claim, together
-from skh.claims.statistics import MissingError, difference, fit, medians, ratio, select
+from skh.claims.statistics import MissingError, difference, fit, medians, ratio, remark, select
 from skh.experiments.record import Record
 
 BASE = Record(experiment="x", model="m", rule="a", sigma2=1.0, n=10, batch=0, seed=0)
@@ -50,6 +50,12 @@ def test_a_ratio_is_paired_by_batch_and_n():
     assert isnan(ratio(a[:1], b[:1], "mmd").low)
     with pytest.raises(MissingError):
         ratio(a, rows("b", {30: 1.0}), "mmd")
+
+
+def test_a_ratio_near_one_is_remarked_upon():
+    a, b = rows("a", {10: 0.99}), rows("b", {10: 1.0})
+    assert "of little use" in remark([ratio(a, b, "mmd")])
+    assert remark([ratio(rows("a", {10: 0.5}), b, "mmd"), ratio(b, a, "mmd")]) == ""
 
 
 def test_a_difference_of_independent_batches():

@@ -159,8 +159,9 @@ def test_another_configuration_or_code_is_refused_and_named(tmp_path, monkeypatc
 
 
 def test_a_worker_with_another_version_is_refused():
-    outcome = engines.execute(Dice(), Dice().tasks()[0], "another")
-    assert "another version of skh" in outcome.error
+    asked = dict(engines.provenance(Dice()), code="another")
+    outcome = engines.execute(Dice(), Dice().tasks()[0], asked)
+    assert "this worker has other versions" in outcome.error
 
 
 def test_a_killed_worker_is_reported():

@@ -99,7 +99,9 @@ def _colour(j: Judged) -> str:
 
 
 def _size(result: Results) -> str:
-    records = f"{len(result.records):,} records, {result.seconds / 3600:.2f} core-hours"
+    hours = result.seconds / 3600
+    time = f"{hours:.1f} core-hours" if hours > 1 else f"{60 * hours:.1f} core-minutes"
+    records = f"{len(result.records):,} records, {time}"
     if result.complete:
         return f"All {result.tasks:,} tasks, {records}."
     return (

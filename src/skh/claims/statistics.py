@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, nan
 from typing import Any
@@ -14,6 +14,7 @@ from scipy import stats
 from skh._checks import Array
 from skh.experiments.record import Record
 
+NEARLY_ONE = 0.98
 MMD_NOISE = 1e-8  # smaller values are rounding, and their logarithms mean nothing
 
 
@@ -62,6 +63,13 @@ class Ratio:
 
     def __str__(self) -> str:
         return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+def remark(ratios: Iterable[Ratio]) -> str:
+    """A warning for readers where a difference is certain but hardly matters."""
+    if any(r.below_one and r.mean > NEARLY_ONE for r in ratios):
+        return " (a ratio that near to one is significant, but of little use)"
+    return ""
 
 
 def log_ratios(a: Sequence[Record], b: Sequence[Record], field: str) -> Array:

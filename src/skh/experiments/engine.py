@@ -23,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from skh.experiments.fingerprint import code_hash, fingerprint, machine
+from skh.experiments.fingerprint import fingerprint, machine, provenance
 from skh.experiments.record import Record
 from skh.experiments.store import Store
 from skh.experiments.task import Experiment, Task
@@ -52,13 +52,13 @@ class Engine:
 
     def outcomes(self, experiment: Experiment, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """The outcomes in the order in which they arrive."""
-        code = code_hash(type(experiment).__module__)
+        made_by = provenance(experiment)
         waiting, running = iter(tasks), set[Future[Outcome]]()
         # A short queue in front of each worker: enough to keep it busy, little to throw away.
         limit = 1 if experiment.alone else 2 * self.workers
         while True:
             while len(running) < limit and (task := next(waiting, None)):
-                running.add(self.executor.submit(execute, experiment, task, code))
+                running.add(self.executor.submit(execute, experiment, task, made_by))
             if not running:
                 return
             finished, running = wait(running, return_when=FIRST_COMPLETED)
@@ -77,12 +77,14 @@ def _result(future: Future[Outcome]) -> Outcome:
         raise EngineError(f"a worker could not take a task: {error!r}") from error
 
 
-def execute(experiment: Experiment, task: Task, code: str) -> Outcome:
+def execute(experiment: Experiment, task: Task, made_by: dict[str, Any]) -> Outcome:
     """Do one task: what a worker is asked for."""
     start = perf_counter()
     try:
-        if code_hash(type(experiment).__module__) != code:
-            raise RuntimeError("this worker runs another version of skh than the one that asks")
+        if (ours := provenance(experiment)) != made_by:
+            raise RuntimeError(
+                f"this worker has other versions than the process that asks: {ours}, not {made_by}"
+            )
         with _blas_threads().limit(limits=1):
             records = list(experiment.work(task))
     except Exception:

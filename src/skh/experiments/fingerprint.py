@@ -30,12 +30,19 @@ def fingerprint(experiment: Experiment) -> dict[str, Any]:
     known = {
         "experiment": experiment.name,
         "configuration": configuration(experiment),
+        **provenance(experiment),
+    }
+    restored: dict[str, Any] = json.loads(json.dumps(known))
+    return restored
+
+
+def provenance(experiment: Experiment) -> dict[str, Any]:
+    """What this process would compute the records with; all workers must have the same."""
+    return {
         "code": code_hash(type(experiment).__module__),
         "versions": {"python": platform.python_version()} | {n: version(n) for n in LIBRARIES},
         "processor": platform.machine(),
     }
-    restored: dict[str, Any] = json.loads(json.dumps(known))
-    return restored
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _break_even(records: Sequence[Record]) -> Picture:
     figure, axes = panels(1, len(levels), width=3.7, height=2.9)
     for axis, (n, rmse) in zip(axes.flat, levels, strict=True):
         _time_to_accuracy(axis, rules, rmse)
-        title = f"RMSE {rmse:.2g}, that of a PF with {n:,}"
+        title = f"RMSE {rmse:.2g}: a PF with {n:,} particles"
         axis.set(
             title=title, xlabel="seconds per likelihood evaluation", ylabel="seconds per time step"
         )

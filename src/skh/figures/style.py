@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    FuncFormatter,
+    LogFormatterMathtext,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 from skh.experiments.record import Record
 
@@ -95,15 +102,14 @@ def log_axes(axis: Any, ticks: Sequence[int], x: str, y: str, title: str) -> Non
 
 
 def plain_heights(axis: Any) -> None:
-    """Ticks such as 0.2, 0.5, 1 where powers of ten alone would be too few."""
+    """Ticks such as 0.2, 0.5, 1; powers of ten alone where they are enough."""
     low, high = axis.get_ylim()
     decades = np.log10(high / low)
-    if decades > 2.5:
-        return
     subdivisions = (1.0,) if decades > 1.8 else (1.0, 2.0, 5.0)
     even = decades < 0.6
     axis.yaxis.set_major_locator(MaxNLocator(4) if even else LogLocator(subs=subdivisions))
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda height, _: f"{height:g}"))
+    plain = FuncFormatter(lambda height, _: f"{height:g}")
+    axis.yaxis.set_major_formatter(plain if decades < 5 else LogFormatterMathtext())
     axis.yaxis.set_minor_formatter(NullFormatter())
     if even:
         axis.yaxis.set_minor_locator(NullLocator())

@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -19,6 +19,10 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Peers get environments of their own under benchmarks/.peers; about ten minutes the first time.
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/bench.py
+
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "skh needs Python >= 3.11; name one with: make PYTHON=/path/to/python3"; exit 1; }
@@ -27,4 +31,4 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) benchmarks/.peers demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -11,28 +11,61 @@ from skh._compiled import compiled
 
 
 @compiled
-def inverse_transform(cumulative, u):  # type: ignore[no-untyped-def]
-    """``searchsorted(cumulative, u, side="right")`` for numbers in [0, 1), in constant time each.
+def merge(cumulative, u):  # type: ignore[no-untyped-def]
+    """``searchsorted(cumulative, u, side="right")`` for rising u below ``cumulative[-1]``.
 
-    A table says where to start for each of K equal intervals of [0, 1); on average the answer is
-    one entry away.  The step back is for numbers that rounding puts into the next interval.
+    Each turn goes on by one in either list, without a branch that the processor could guess wrong.
+    """
+    out = np.empty(u.size, np.intp)
+    i = k = 0
+    while k < u.size:
+        out[k] = i
+        below = int(cumulative[i] <= u[k])
+        i += below
+        k += 1 - below
+    return out
+
+
+@compiled
+def look_up(cumulative, u):  # type: ignore[no-untyped-def]
+    """``searchsorted(cumulative, u, side="right")`` for u in [0, ``cumulative[-1]`` = 1).
+
+    A table says where each of K equal intervals of [0, 1) starts, bisection does the rest.  The
+    steps at the end are for numbers that rounding puts into the next interval.
     """
     K = cumulative.size
-    table = np.empty(K, np.intp)
+    table = np.empty(K + 1, np.intp)
     i = 0
     for b in range(K):
         while cumulative[i] * K <= b:
             i += 1
         table[b] = i
+    table[K] = K - 1
     out = np.empty(u.size, np.intp)
     for k in range(u.size):
-        i = table[min(int(u[k] * K), K - 1)]
+        b = min(int(u[k] * K), K - 1)
+        i, high = table[b], table[b + 1]
+        while high - i > 4:
+            middle = (i + high) // 2
+            if cumulative[middle] <= u[k]:
+                i = middle + 1
+            else:
+                high = middle
         while i > 0 and cumulative[i - 1] > u[k]:
             i -= 1
         while cumulative[i] <= u[k]:
             i += 1
         out[k] = i
     return out
+
+
+@compiled
+def inverse_transform(cumulative, u):  # type: ignore[no-untyped-def]
+    """``searchsorted(cumulative, u, side="right")`` for u in [0, 1) and cumulative up to 1."""
+    falls = 0
+    for k in range(1, u.size):
+        falls += u[k] < u[k - 1]
+    return look_up(cumulative, u) if falls else merge(cumulative, u)
 
 
 @compiled

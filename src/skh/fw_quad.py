@@ -109,9 +109,9 @@ class FWQuad:
 
     def _target(self, p: GaussianMixture, x: Array) -> Target:
         kernel = self.kernel
-        expand = None if self.lazy is False else kernel.mean_map_expansion(p)
-        mu, norm2 = kernel.mean_map(p, x), kernel.mean_norm2(p)
-        return Target(kernel.coordinates(x), mu, norm2, kernel.rates, expand, self.lazy)
+        X, expand = kernel.coordinates(x), kernel.mean_map_expansion(p)
+        mu = kernel.mean_map_at(p, X)
+        return Target(X, mu, kernel.mean_norm2(p), kernel.rates, expand, self.lazy)
 
     def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
         """The loop of Algorithm 1: the trace of the MMD, and why it ended."""

@@ -19,7 +19,15 @@ from skh import _checks
 from skh._checks import RNG, Array, Indices
 from skh.belief import Belief, FilterResult, summary
 from skh.mixture import GaussianMixture
-from skh.model import Carry, CarryingModel, Model, as_carrying, gather, predictive
+from skh.model import (
+    Carry,
+    CarryingModel,
+    Model,
+    WithoutCarry,
+    as_carrying,
+    gather,
+    predictive,
+)
 from skh.progress import progress_bar
 from skh.rule import Rule, WeightedPoints
 
@@ -151,7 +159,9 @@ class ParticleFilter:
     ) -> _Predicted:
         """Step 3: particles of t + 1 from the mixture that those of t made."""
         points = self._call_rule(mixture, rng)
-        ancestor = points.component // each
+        ancestor = points.component if each == 1 else points.component // each
+        if isinstance(self._model, WithoutCarry):
+            return _Predicted(points, ancestor, None)
         moved = self._model.move(t, x[ancestor], gather(carry, ancestor), points.x)
         return _Predicted(points, ancestor, moved)
 
@@ -164,8 +174,7 @@ class ParticleFilter:
     def _include(self, predicted: _Predicted, y: Any) -> Belief:
         """Step 4: include the observation and normalise."""
         points, t, carry, evaluations = predicted.points, self.t, predicted.carry, 0
-        with np.errstate(divide="ignore"):  # a rule may return points of weight zero
-            log_w = np.log(points.w)
+        log_w = _log(points.w)
         if not is_missing(y):
             log_likelihood, carry = self._weigh(t, points.x, y, carry)
             log_w, evaluations = log_w + log_likelihood, len(points)
@@ -216,6 +225,14 @@ class ParticleFilter:
                 f"for the {len(x)} particles in {x.shape[1]} dimensions: {error}"
             ) from error
         return mixture, each
+
+
+def _log(w: Array) -> Array:
+    """Logarithms of weights, of which a rule may return zeros; equal ones, the usual case, once."""
+    if w.min() == w.max():
+        return np.full(w.shape, log(w[0]))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(w))
 
 
 def is_missing(y: Any) -> bool:

@@ -48,7 +48,8 @@ def table(rows: list[Row]) -> str:
         "",
         "Written by `make bench`; see `NOTES.md` for where the time goes and what was tried.",
         f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}; one thread unless said, medians of interleaved runs.",
+        f"NumPy {np.__version__}; one thread unless said, medians of interleaved runs, "
+        "in seconds of computing time (on an idle machine: on the clock).",
         '"The limit" is `numpy.exp` on 2 N M doubles; d = 2, K = 100 components, N = 100 points, '
         "M = 10,000 search points unless said.",
         "",

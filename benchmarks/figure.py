@@ -8,8 +8,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from matplotlib import pyplot as plt  # noqa: E402
-from timing import Row  # noqa: E402
+from matplotlib import pyplot as plt
+from timing import Row
 
 KEPT, MISSED = "#2a6f97", "#c1440e"
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array
+from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.rule import Rule, WeightedPoints
@@ -93,9 +94,10 @@ class FWQuad:
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
         """At most ``n`` points of ``p``."""
         n = _checks.positive_int("n", n)
-        candidates = self.search(p, self.search_points, rng=rng)
-        iterate = self.step.start(self._target(p, candidates.x), n)
-        trace, status = self._run(iterate, n)
+        with announced():
+            candidates = self.search(p, self.search_points, rng=rng)
+            iterate = self.step.start(self._target(p, candidates.x), n)
+            trace, status = self._run(iterate, n)
         chosen, w = iterate.combination
         chosen, w = chosen[w > 0], w[w > 0]
         return FWPoints(

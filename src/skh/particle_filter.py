@@ -177,20 +177,23 @@ class ParticleFilter:
         log_w = _log(points.w)
         if not is_missing(y):
             log_likelihood, carry = self._weigh(t, points.x, y, carry)
-            log_w, evaluations = log_w + log_likelihood, len(points)
+            log_w += log_likelihood
+            evaluations = len(points)
         top = log_w.max()
         if top == -np.inf:
             raise ZeroLikelihoodError(
                 f"the likelihood of y at t={t} is zero at all {len(points)} particles; "
                 "the filter is as it was before: repeat the step with another observation, or None"
             )
-        w = np.exp(log_w - top)
+        log_w -= top
+        w = np.exp(log_w, out=log_w)
         total = float(w.sum())
+        w /= total
         increment = float(top) + log(total)
         return Belief(
             t=t,
             x=points.x,
-            w=w / total,
+            w=w,
             ancestor=predicted.ancestor,
             log_evidence_increment=increment if evaluations else 0.0,
             mmd=points.mmd,

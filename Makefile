@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint clean
+.PHONY: demo reproduce test lint bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -23,6 +23,10 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Peers get environments of their own under benchmarks/.peers; about ten minutes the first time.
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/bench.py
+
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "skh needs Python >= 3.11; name one with: make PYTHON=/path/to/python3"; exit 1; }
@@ -31,4 +35,5 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo reproduction-quick .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) benchmarks/.peers demo reproduction-quick
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,4 +1,8 @@
-"""Times that mean something on a busy machine: medians of interleaved runs, on one core."""
+"""Times that mean something on a busy machine: medians of interleaved runs, on one core.
+
+Seconds are those the process spent computing, which on an idle machine are the seconds on the clock
+and on a busy one are not stretched by its neighbours.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +46,7 @@ def medians(*works: Work, repeats: int = 15) -> list[float]:
     times: list[list[float]] = [[] for _ in works]
     for _ in range(repeats):
         for work, seconds in zip(works, times, strict=True):
-            start = time.perf_counter()
+            start = time.process_time()
             work()
-            seconds.append(time.perf_counter() - start)
+            seconds.append(time.process_time() - start)
     return [median(seconds) for seconds in times]

@@ -123,10 +123,22 @@ def test_inverse_transform_equals_searchsorted(steps, u):
     cumulative = np.cumsum([*steps, 1.0])
     cumulative /= cumulative[-1]
     u = np.array([*u, *cumulative[cumulative < 1]])  # also at the steps themselves
-    np.testing.assert_array_equal(
-        _compiled_sampling.inverse_transform(cumulative, u),
-        np.searchsorted(cumulative, u, side="right"),
-    )
+    for numbers in (u, np.sort(u), u[::-1].copy()):
+        np.testing.assert_array_equal(
+            _compiled_sampling.inverse_transform(cumulative, numbers),
+            np.searchsorted(cumulative, numbers, side="right"),
+        )
+
+
+def test_inverse_transform_among_many_uneven_weights():
+    rng = np.random.default_rng(0)
+    cumulative = np.cumsum(rng.random(5000) ** 40)
+    cumulative /= cumulative[-1]
+    for u in (rng.random(3000), np.sort(rng.random(3000))):
+        np.testing.assert_array_equal(
+            _compiled_sampling.inverse_transform(cumulative, u),
+            np.searchsorted(cumulative, u, side="right"),
+        )
 
 
 def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
@@ -134,6 +146,8 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     A = np.tril(rng.normal(size=(3, 2, 2)))
     S = np.einsum("kij,klj->kil", A, A)
     mu, rows = rng.random(7), rng.random((3, 7))
+    uneven = np.array([0.0, *[1e-3] * 20, 0.3, 0.7 - 20e-3, 0.0])
+    uneven[-2] = 1 - uneven[:-2].sum()
     calls = [
         (_compiled.add_bumps, (np.zeros(7), X, centres, heights, rates)),
         (_compiled.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
@@ -148,11 +162,14 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
         (_compiled.lowest, (X[0],)),
         (_compiled.lowest_gap, (mu, rows[0], np.zeros(7))),
-        (_compiled.first_gap, (mu, rows[0], (mu - rows[0])[4])),
+        (_compiled.first_gap, (mu, rows[0], np.array([(mu - rows[0])[4]]))),
+        (_compiled.count_blocks, (1025,)),
         (_compiled.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
         (_compiled.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], rates)),
         (_compiled.set_square, (np.zeros(7), X[0], 0.3)),
         (_compiled_sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
+        (_compiled_sampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
+        (_compiled_sampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
         (_compiled_sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
         (_compiled_sampling.scrambled_net, (9, *net_arguments(rng))),
         (_compiled_qp.dot, (heights, rates, 3)),

@@ -1,10 +1,13 @@
 """Algorithm 1: against a plain second implementation, and the paper's figures."""
 
+import time
+
 import numpy as np
 import pytest
 
 import oracles
 import skh
+from skh import first_use
 
 STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
@@ -161,3 +164,19 @@ def test_sampling_rules_have_their_order_on_the_papers_mixture(papers_mixture_er
     error = papers_mixture_error
     assert error["Hilbert"] < error["Sobol"] < error["MC"]
     assert error["MC"] == pytest.approx(0.097, abs=0.004)
+
+
+def test_a_word_to_the_user_only_while_nothing_is_compiled(monkeypatch, capsys):
+    monkeypatch.setattr(first_use, "PATIENCE", 0.0)
+    with first_use.announced():
+        time.sleep(0.2)
+    compiled = capsys.readouterr().err
+
+    class Fresh:
+        signatures = ()
+
+    monkeypatch.setattr(first_use._compiled, "add_bumps", Fresh)
+    with first_use.announced():
+        time.sleep(0.2)
+    fresh = capsys.readouterr().err
+    assert (compiled, fresh) == ("", first_use.WORD + "\n")

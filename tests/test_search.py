@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,7 +50,7 @@ def test_lazy_and_full_search_are_equal_to_the_bit(seed, d, K, n, M, kind, varia
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_equal_on_the_papers_mixture_with_many_search_points(step, d):
     p = oracles.random_mixture(100, d, np.random.default_rng(d))
-    M = 40_000 if d == 2 else 10_000  # so many that two dimensions are searched in cells
+    M = 100_000 if d == 2 else 10_000  # so many that two dimensions are searched in cells
     assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, M), p, 80, 0)
 
 
@@ -71,13 +72,42 @@ def test_lazy_herding_evaluates_a_fraction_of_the_kernels(d, most):
     assert iterate.search.kernel_evaluations < most * n * M
 
 
+@pytest.fixture
+def two_threads():
+    skh.set_threads(2)
+    yield
+    skh.set_threads(1)
+
+
+@every_step
+@pytest.mark.parametrize("kind", ["variances", "one matrix", "matrices"])
+def test_two_threads_give_what_one_gives_to_the_bit(step, kind, request):
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0), kind)
+    rule = skh.FWQuad(skh.GaussianKernel((0.5, 2.0)), step, 20_000)
+    one = rule(p, 40, rng=0)
+    request.getfixturevalue("two_threads")
+    two = rule(p, 40, rng=0)
+    np.testing.assert_array_equal(one.x, two.x)
+    np.testing.assert_array_equal(one.w, two.w)
+    np.testing.assert_array_equal(one.mmd_trace, two.mmd_trace)
+
+
+def test_threads_are_no_more_than_cores():
+    assert skh.get_threads() == 1
+    with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
+        skh.set_threads(0)
+    skh.set_threads(10_000)
+    assert 1 <= skh.get_threads() <= numba.config.NUMBA_NUM_THREADS
+    skh.set_threads(1)
+
+
 def target_of(p, kernel, x, lazy=None):
     return skh.FWQuad(kernel, lazy=lazy)._target(p, x)
 
 
 def test_laziness_is_chosen_by_the_number_of_points_per_cell():
-    p = oracles.random_mixture(10, 2, np.random.default_rng(0))
-    for M, expected in ((1000, False), (100_000, True)):
+    p = oracles.random_mixture(10, 1, np.random.default_rng(0))
+    for M, expected in ((1000, False), (20_000, True)):
         target = target_of(p, skh.GaussianKernel(1.0), p.sample(M, rng=0)[0])
         assert isinstance(skh.Herding().start(target, 5).search, LazyBlend) == expected
 

@@ -27,6 +27,7 @@ from skh.rule import Measured, Rule, WeightedPoints
 from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.simplex_qp import solve_simplex_qp
 from skh.step import FullyCorrective, Herding, LineSearch
+from skh.threads import get_threads, set_threads
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ __all__ = [
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
+    "get_threads",
     "jump_markov_filter",
     "kalman_filter",
     "mmd",
@@ -60,5 +62,6 @@ __all__ = [
     "models",
     "particle_filter",
     "rao_blackwellize",
+    "set_threads",
     "solve_simplex_qp",
 ]

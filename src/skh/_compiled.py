@@ -9,6 +9,9 @@ the loop that adds them up and the loop that exponentiates them.
 Loops run over ``range(array.size)`` of slices made outside: an index that LLVM can see to be
 non-negative needs no wrap-around, and only then is a loop vectorised.
 
+A ``prange`` is a plain loop here, and one over threads in the twins that `threads` makes.  Blocks
+do not depend on the number of threads, and neither does anything that is computed from them.
+
 Nothing here checks its arguments: that is done at the public edge, before these are called.
 """
 
@@ -20,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import njit, prange, types
 from numba.extending import intrinsic
 
 BLOCK = 1024
@@ -94,6 +97,12 @@ def exp(x: float) -> float:  # pragma: no cover - uses intrinsics, which exist o
 
 
 # --- the loops over one block of points ---------------------------------------------------------
+
+
+@compiled
+def count_blocks(M):  # type: ignore[no-untyped-def]
+    """Number of blocks of M points."""
+    return (M + BLOCK - 1) // BLOCK
 
 
 @compiled
@@ -174,25 +183,23 @@ def mahalanobis(q, e, X, lo, hi, c, A):  # type: ignore[no-untyped-def]
 @compiled
 def add_bumps(out, X, centres, heights, rates):  # type: ignore[no-untyped-def]
     """``out[m] += sum_i heights[i] exp(-rates[i] |X[:, m] - centres[i]|^2)``."""
-    scratch = np.empty(BLOCK)
-    for lo in range(0, out.size, BLOCK):
-        hi = min(lo + BLOCK, out.size)
-        q = scratch[: hi - lo]
+    for b in prange(count_blocks(out.size)):
+        lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
+        q, block = np.empty(hi - lo), out[lo:hi]
         for i in range(heights.size):
             squared_distances(q, X, lo, hi, centres[i])
-            add_exp(out[lo:hi], q, heights[i], rates[i])
+            add_exp(block, q, heights[i], rates[i])
 
 
 @compiled
 def add_skewed_bumps(out, X, centres, heights, A):  # type: ignore[no-untyped-def]
     """``out[m] += sum_i heights[i] exp(-|A[i] (X[:, m] - centres[i])|^2 / 2)``."""
-    scratch = np.empty((2, BLOCK))
-    for lo in range(0, out.size, BLOCK):
-        hi = min(lo + BLOCK, out.size)
-        q, e = scratch[0, : hi - lo], scratch[1, : hi - lo]
+    for b in prange(count_blocks(out.size)):
+        lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
+        q, e, block = np.empty(hi - lo), np.empty(hi - lo), out[lo:hi]
         for i in range(heights.size):
             mahalanobis(q, e, X, lo, hi, centres[i], A[i])
-            add_exp(out[lo:hi], q, heights[i], 0.5)
+            add_exp(block, q, heights[i], 0.5)
 
 
 @compiled
@@ -260,10 +267,11 @@ def lowest_gap(g, mu, q):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def first_gap(g, mu, low):  # type: ignore[no-untyped-def]
-    """The first index at which ``g - mu`` is ``low``."""
-    i = 0
-    while g[i] - mu[i] != low:
+def first_gap(g, mu, lows):  # type: ignore[no-untyped-def]
+    """The first index at which ``g - mu`` is the least of the blocks' minima ``lows``."""
+    b = lows.argmin()
+    i = b * BLOCK
+    while g[i] - mu[i] != lows[b]:
         i += 1
     return i
 
@@ -271,31 +279,25 @@ def first_gap(g, mu, low):  # type: ignore[no-untyped-def]
 @compiled
 def step_and_search(g, mu, X, c, rates, step):  # type: ignore[no-untyped-def]
     """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass."""
-    scratch = np.empty((2, BLOCK))
-    best, start = np.inf, 0
-    for lo in range(0, g.size, BLOCK):
-        hi = min(lo + BLOCK, g.size)
-        block, q, row = g[lo:hi], scratch[0, : hi - lo], scratch[1, : hi - lo]
+    lows = np.empty(count_blocks(g.size))
+    for b in prange(lows.size):
+        lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
+        block, q, row = g[lo:hi], np.empty(hi - lo), np.empty(hi - lo)
         kernel_block(row, q, X, lo, hi, c, rates)
         blend(block, row, 1.0 - step, step)
-        low = lowest_gap(block, mu[lo:hi], q)
-        if low < best:
-            best, start = low, lo
-    return start + first_gap(g[start:], mu[start:], best)
+        lows[b] = lowest_gap(block, mu[lo:hi], q)
+    return first_gap(g, mu, lows)
 
 
 @compiled
 def combine_and_search(g, mu, rows, active, w):  # type: ignore[no-untyped-def]
     """``g <- sum of w[i] rows[i]`` over the active i, then the argmin of ``g - mu``."""
-    scratch = np.empty(BLOCK)
-    best, start = np.inf, 0
-    for lo in range(0, g.size, BLOCK):
-        hi = min(lo + BLOCK, g.size)
-        block, q = g[lo:hi], scratch[: hi - lo]
+    lows = np.empty(count_blocks(g.size))
+    for b in range(lows.size):
+        lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
+        block = g[lo:hi]
         block[:] = 0.0
         for i in active:
             blend(block, rows[i, lo:hi], 1.0, w[i])
-        low = lowest_gap(block, mu[lo:hi], q)
-        if low < best:
-            best, start = low, lo
-    return start + first_gap(g[start:], mu[start:], best)
+        lows[b] = lowest_gap(block, mu[lo:hi], np.empty(hi - lo))
+    return first_gap(g, mu, lows)

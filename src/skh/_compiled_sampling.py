@@ -11,28 +11,69 @@ from skh._compiled import compiled
 
 
 @compiled
-def inverse_transform(cumulative, u):  # type: ignore[no-untyped-def]
-    """``searchsorted(cumulative, u, side="right")`` for numbers in [0, 1), in constant time each.
+def merge(cumulative, u):  # type: ignore[no-untyped-def]
+    """``searchsorted(cumulative, u, side="right")`` for rising u, best if evenly spread in [0, 1).
 
-    A table says where to start for each of K equal intervals of [0, 1); on average the answer is
-    one entry away.  The step back is for numbers that rounding puts into the next interval.
+    Counts at which number each step is reached, then adds up.  For one number per stratum the guess
+    is right, and no branch depends on chance, as it would in a merge of the two lists.
+    """
+    n = u.size
+    reached = np.zeros(n + 1, np.intp)
+    for c in cumulative:
+        k = min(int(c * n), n - 1)
+        k += int(u[k] < c)
+        while k > 0 and u[k - 1] >= c:
+            k -= 1
+        while k < n and u[k] < c:
+            k += 1
+        reached[k] += 1
+    i = 0
+    for k in range(n):
+        i += reached[k]
+        reached[k] = i
+    return reached[:n]
+
+
+@compiled
+def look_up(cumulative, u):  # type: ignore[no-untyped-def]
+    """``searchsorted(cumulative, u, side="right")`` for u in [0, ``cumulative[-1]`` = 1).
+
+    A table says where each of K equal intervals of [0, 1) starts, bisection does the rest.  The
+    steps at the end are for numbers that rounding puts into the next interval.
     """
     K = cumulative.size
-    table = np.empty(K, np.intp)
+    table = np.empty(K + 1, np.intp)
     i = 0
     for b in range(K):
         while cumulative[i] * K <= b:
             i += 1
         table[b] = i
+    table[K] = K - 1
     out = np.empty(u.size, np.intp)
     for k in range(u.size):
-        i = table[min(int(u[k] * K), K - 1)]
+        b = min(int(u[k] * K), K - 1)
+        i, high = table[b], table[b + 1]
+        while high - i > 4:
+            middle = (i + high) // 2
+            if cumulative[middle] <= u[k]:
+                i = middle + 1
+            else:
+                high = middle
         while i > 0 and cumulative[i - 1] > u[k]:
             i -= 1
         while cumulative[i] <= u[k]:
             i += 1
         out[k] = i
     return out
+
+
+@compiled
+def inverse_transform(cumulative, u):  # type: ignore[no-untyped-def]
+    """``searchsorted(cumulative, u, side="right")`` for u in [0, 1) and cumulative up to 1."""
+    falls = 0
+    for k in range(1, u.size):
+        falls += u[k] < u[k - 1]
+    return look_up(cumulative, u) if falls else merge(cumulative, u)
 
 
 @compiled

@@ -16,6 +16,7 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array
+from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.rule import Rule, WeightedPoints
@@ -95,9 +96,10 @@ class FWQuad:
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
         """At most ``n`` points of ``p``."""
         n = _checks.positive_int("n", n)
-        candidates = self.search(p, self.search_points, rng=rng)
-        iterate = self.step.start(self._target(p, candidates.x), n)
-        trace, status = self._run(iterate, n)
+        with announced():
+            candidates = self.search(p, self.search_points, rng=rng)
+            iterate = self.step.start(self._target(p, candidates.x), n)
+            trace, status = self._run(iterate, n)
         chosen, w = iterate.combination
         chosen, w = chosen[w > 0], w[w > 0]
         return FWPoints(
@@ -111,9 +113,9 @@ class FWQuad:
 
     def _target(self, p: GaussianMixture, x: Array) -> Target:
         kernel = self.kernel
-        expand = None if self.lazy is False else kernel.mean_map_expansion(p)
-        mu, norm2 = kernel.mean_map(p, x), kernel.mean_norm2(p)
-        return Target(kernel.coordinates(x), mu, norm2, kernel.rates, expand, self.lazy)
+        X, expand = kernel.coordinates(x), kernel.mean_map_expansion(p)
+        mu = kernel.mean_map_at(p, X)
+        return Target(X, mu, kernel.mean_norm2(p), kernel.rates, expand, self.lazy)
 
     def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
         """The loop of Algorithm 1: the trace of the MMD, and why it ended."""

@@ -28,6 +28,7 @@ from skh import _checks, _compiled, _compiled_lazy
 from skh._checks import Array
 from skh.gaussian import check_covariance, whitener
 from skh.mixture import GaussianMixture
+from skh.threads import in_threads
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,10 @@ class GaussianKernel:
 
     def mean_map(self, p: GaussianMixture, x: ArrayLike) -> Array:
         r""":math:`\mu_p(x) = E_p[\kappa(X, x)]` at each row of ``x``, ``(n,)``, exact."""
-        X = self.coordinates(x, p.d)
+        return self.mean_map_at(p, self.coordinates(x, p.d))
+
+    def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
+        """The mean map at points given in the kernel's `coordinates`."""
         return self._mean_map(self._mixture(p), X)
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
@@ -177,10 +181,11 @@ def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float) -> 
         A, heights, rates = _bumps(p, variance)
         if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
             X = A @ X
-        _compiled.add_bumps(out, X, p.means @ A.T, heights, rates)
+        in_threads(_compiled.add_bumps, out.size)(out, X, p.means @ A.T, heights, rates)
         return
     W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
-    _compiled.add_skewed_bumps(out, X, p.means, p.weights * determinant, W / variance**0.5)
+    A, heights = W / variance**0.5, p.weights * determinant
+    in_threads(_compiled.add_skewed_bumps, out.size)(out, X, p.means, heights, A)
 
 
 def _mean_map_expansion(p: GaussianMixture, X: Array, variances: Array) -> Array:

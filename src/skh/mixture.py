@@ -104,7 +104,8 @@ class GaussianMixture:
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
         cumulative = np.cumsum(self.weights)
-        chosen: Indices = inverse_transform(cumulative / cumulative[-1], u)
+        cumulative /= cumulative[-1]
+        chosen: Indices = inverse_transform(cumulative, u)
         return chosen
 
     def place(self, component: Indices, z: Array) -> Array:

@@ -157,34 +157,38 @@ class ParticleFilter:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         points = self._rule(mixture, self._n, rng=rng)
         check_points(points, mixture)
-        x, ancestor = _checks.read_only(points.x), points.component // each
+        x = _checks.read_only(points.x)
+        ancestor = points.component if each == 1 else points.component // each
+        carry = None
         if old is None:
             carry = self._model.initial_carry(x)
-        else:
+        elif old.carry is not None:  # plain particles have nothing to take along
             carry = self._model.move(t, old.x[ancestor], gather(old.carry, ancestor), x)
         return _Predicted(x, points.w, ancestor, points.mmd, carry)
 
     def _include(self, new: _Predicted, y: Any) -> Belief:
         """Step 4: include the observation and normalise."""
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
-        with np.errstate(divide="ignore"):  # a rule may return points of weight zero
-            log_w = np.log(new.w)
+        log_w = _log(new.w)
         if not is_missing(y):
             log_likelihood, carry = self._weigh(t, new.x, y, carry)
-            log_w, evaluations = log_w + log_likelihood, n
+            log_w += log_likelihood
+            evaluations = n
         top = log_w.max()
         if top == -np.inf:
             raise ZeroLikelihoodError(
                 f"the likelihood of y at t={t} is zero at all {n} particles; the filter is as it "
                 "was before: repeat the step with another observation, or None"
             )
-        w = np.exp(log_w - top)
+        log_w -= top
+        w = np.exp(log_w, out=log_w)
         total = float(w.sum())
+        w /= total
         increment = float(top) + log(total)
         return Belief(
             t=t,
             x=new.x,
-            w=w / total,
+            w=w,
             ancestor=new.ancestor,
             log_evidence_increment=increment if evaluations else 0.0,
             mmd=new.mmd,
@@ -235,6 +239,14 @@ class ParticleFilter:
         if joint is None:
             raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
         return predictive(joint(t, old.x, old.carry), old.w)
+
+
+def _log(w: Array) -> Array:
+    """Logarithms of weights, of which a rule may return zeros; equal ones, the usual case, once."""
+    if w.min() == w.max():
+        return np.full(w.shape, log(w[0]))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(w))
 
 
 def _levels(quantiles: ArrayLike) -> Array:

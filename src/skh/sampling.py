@@ -34,6 +34,14 @@ def _gaussian_draw(p: GaussianMixture, u: Array, rng: np.random.Generator) -> We
     return _equal_weights(p.place(component, rng.standard_normal((len(u), p.d))), component)
 
 
+def _strata(n: int, offset: Array | float) -> Array:
+    """One number in each of n equal strata of [0, 1)."""
+    u = np.arange(n, dtype=np.float64)
+    u += offset
+    u /= n
+    return u
+
+
 @dataclass(frozen=True)
 class MonteCarlo:
     """Independent draws; in a filter, the bootstrap particle filter with multinomial resampling."""
@@ -51,7 +59,7 @@ class Stratified:
         """``n`` points of ``p``, the k-th component chosen by a number in [k/n, (k+1)/n)."""
         n = _checks.positive_int("n", n)
         rng = np.random.default_rng(rng)
-        return _gaussian_draw(p, (np.arange(n) + rng.random(n)) / n, rng)
+        return _gaussian_draw(p, _strata(n, rng.random(n)), rng)
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Systematic:
         """``n`` points of ``p``, the k-th component chosen by (k + u)/n with one u for all."""
         n = _checks.positive_int("n", n)
         rng = np.random.default_rng(rng)
-        return _gaussian_draw(p, (np.arange(n) + rng.random()) / n, rng)
+        return _gaussian_draw(p, _strata(n, rng.random()), rng)
 
 
 @dataclass(frozen=True)

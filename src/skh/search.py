@@ -29,9 +29,11 @@ from skh import _compiled, _compiled_lazy
 from skh._checks import Array, Indices
 from skh._compiled_lazy import Cells
 from skh.simplex_qp import SimplexQP
+from skh.threads import get_threads, in_threads
 
 CELL_WIDTH = 0.5  # of a cell at most, in the kernel's smallest standard deviation
-PAYING_POINTS, FEWEST_POINTS = 32, 8  # in a cell: to be faster, or just to evaluate less
+CELL_POINTS = 16  # in a cell, on average, unless that takes wider ones
+CROWD = 100  # points in a cell of that width from which the lazy search of herding is the faster
 SINGLE = 2.0**-24  # what an operation in single precision may be off
 FUTILE = 0.1  # share of sums done anew at which skipping is given up
 CHUNK = 64  # points per chunk of falling mean map
@@ -60,28 +62,28 @@ class Target:
 
     def groups(self) -> Cells | None:
         """The search points grouped for a lazy search, or None for a full one."""
-        if self.lazy is False:
-            return None
-        if self.lazy:
-            return self.cells(FEWEST_POINTS) or self.levels()
-        return self.cells(PAYING_POINTS)
+        if self.lazy is None:
+            # The full search makes better use of threads.
+            return self.cells(CROWD) if get_threads() == 1 else None
+        return self.cells(0) or self.levels() if self.lazy else None
 
-    def cells(self, points: int) -> Cells | None:
-        """The search points in cells of about so many, if cells of that size are small enough."""
+    def cells(self, crowd: int) -> Cells | None:
+        """The search points in cells of about CELL_POINTS, if cells of that size are small enough.
+
+        None as well if not even cells of the greatest width hold ``crowd`` points each.
+        """
         d, M = self.X.shape
-        if self.expand is None:
-            return None
         extent, origin = np.ptp(self.X, axis=1), self.X.min(axis=1)
         widest = CELL_WIDTH * sqrt(0.5 / self.rates.max())
-        width = min(widest, (extent.prod() * points / M) ** (1 / d)) or 1.0
+        if self.expand is None or crowd * (extent / widest + 1).prod() > M:
+            return None
+        width = min(widest, (extent.prod() * CELL_POINTS / M) ** (1 / d)) or widest
         shape = (extent / width).clip(max=M) + 1
         if shape.prod() > M:
             return None
         order, start, pivots = _compiled_lazy.sort_by_cell(
             self.X, origin, width, shape.astype(np.intp)
         )
-        if points / 2 * pivots.shape[1] > M:
-            return None
         # The third derivative of the features along a unit vector has the squared norm
         # 15 / variance^3, wherever and whichever way.
         third = sqrt(15 * ((2 * self.rates) ** 3).mean()) / 6
@@ -114,11 +116,12 @@ class FullBlend:
     def __init__(self, target: Target) -> None:
         self._target = target
         self._g = np.zeros(target.mu.size)
+        self._search = in_threads(_compiled.step_and_search, target.mu.size)
 
     def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
         """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
         t = self._target
-        vertex = _compiled.step_and_search(self._g, t.mu, t.X, t.X[:, j], t.rates, step)
+        vertex = self._search(self._g, t.mu, t.X, t.X[:, j], t.rates, step)
         return vertex, float(self._g[vertex])
 
 

@@ -54,33 +54,33 @@ class ConvexIterate:
 
     def __init__(self, target: Target, n: int, size: StepSize) -> None:
         self._target, self._size = target, size
-        self._chosen, self._w = np.empty(n, np.intp), np.zeros(n)
+        self._chosen: list[int] = []
+        self._steps: list[float] = []
         self.k = 0
         self.g_norm2 = self.g_mu = 0.0
         cells = target.groups()
         self.search = FullBlend(target) if cells is None else LazyBlend(target, cells, n)
-        self._vertex, self._g = target.first, 0.0
+        self._look_at(target.first, 0.0)
 
-    @property
-    def vertex_values(self) -> tuple[float, float]:
-        """The iterate and the mean map at the vertex."""
-        return self._g, float(self._target.mu[self._vertex])
+    def _look_at(self, vertex: int, g: float) -> None:
+        """Line 3 found this vertex; keep the iterate and the mean map there."""
+        self._vertex, self.g_at_vertex = vertex, g
+        self.mu_at_vertex = float(self._target.mu[vertex])
 
     def move(self) -> bool:
         """Lines 4 to 6, then line 3 of the next iteration."""
-        j, k = self._vertex, self.k
-        g, mu = self.vertex_values
         # g_0 = 0 is no convex combination of vertices: the first step goes all the way.
-        step = self._size(self) if k else 1.0
+        step = self._size(self) if self.k else 1.0
         if step == 0.0:
             return False
         keep = 1.0 - step
-        self.g_norm2 = keep * keep * self.g_norm2 + 2 * keep * step * g + step * step
-        self.g_mu = keep * self.g_mu + step * mu
-        self._w[:k] *= keep
-        self._w[k], self._chosen[k] = step, j
-        self._vertex, self._g = self.search(j, step, self.mmd2)
+        cross = 2 * keep * step * self.g_at_vertex
+        self.g_norm2 = keep * keep * self.g_norm2 + cross + step * step
+        self.g_mu = keep * self.g_mu + step * self.mu_at_vertex
+        self._chosen.append(self._vertex)
+        self._steps.append(step)
         self.k += 1
+        self._look_at(*self.search(self._vertex, step, self.mmd2))
         return True
 
     @property
@@ -91,7 +91,9 @@ class ConvexIterate:
     @property
     def combination(self) -> tuple[Indices, Array]:
         """The search points taken in so far, and their weights."""
-        return self._chosen[: self.k], self._w[: self.k]
+        step = np.array(self._steps)
+        kept = np.append(np.cumprod(1.0 - step[:0:-1])[::-1], 1.0)  # by all later steps
+        return np.array(self._chosen, np.intp), step * kept
 
 
 class StepSize(Protocol):
@@ -121,7 +123,7 @@ class LineSearch:
 
 
 def _exact_line_search(iterate: ConvexIterate) -> float:
-    g, mu = iterate.vertex_values
+    g, mu = iterate.g_at_vertex, iterate.mu_at_vertex
     slope = iterate.g_norm2 - iterate.g_mu - (g - mu)
     curvature = iterate.g_norm2 - 2 * g + 1.0
     return min(slope / curvature, 1.0) if slope > 0.0 < curvature else 0.0

@@ -1,0 +1,126 @@
+"""The rows against peers, each of which runs its own script in its own environment."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from problems import KERNEL, mixture, rule
+from timing import Row, medians
+
+import skh
+
+HERE = Path(__file__).parent
+ENVIRONMENTS = HERE / ".peers"
+NEEDS = {
+    "particles": ["particles==0.4", "numpy<2"],
+    "coreax": ["coreax==1.0.0"],
+    "goodpoints": ["goodpoints>=0.6,<0.7"],
+}
+
+
+def environment(peer: str) -> Path:
+    """The Python of a peer's environment, which is made when first needed."""
+    python = ENVIRONMENTS / peer / "bin" / "python"
+    if not (ENVIRONMENTS / f"{peer}.ready").exists():
+        subprocess.run([sys.executable, "-m", "venv", ENVIRONMENTS / peer], check=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, *NEEDS[peer]], check=True)
+        (ENVIRONMENTS / f"{peer}.ready").touch()
+    return python
+
+
+def ask(peer: str, script: str, **arrays: Any) -> dict[str, Any]:
+    """What a peer's script prints when given these arrays."""
+    python = environment(peer)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "input.npz"
+        np.savez(path, **arrays)
+        command = [python, HERE / "peers" / script, path]
+        run = subprocess.run(command, text=True, capture_output=True, check=True)
+    answer: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return answer
+
+
+def particles() -> Iterator[Row]:
+    nonlinear, linear = skh.models.nonlinear_benchmark(), skh.models.lgss3()
+    y1, y3 = nonlinear.simulate(100, rng=0)[1], linear.simulate(100, rng=0)[1]
+    theirs = ask("particles", "particles_filter.py", y1=y1, y3=y3, A=linear.A, C=linear.C)
+
+    def run(model: skh.Model, ys: Any, rule: skh.Rule, n: int) -> float:
+        def whole() -> None:
+            pf = skh.ParticleFilter(model, rule, n, rng=0)
+            for y in ys:
+                pf.step(y)
+
+        return medians(whole, repeats=9)[0] / len(ys)
+
+    sqmc = skh.QuasiMonteCarlo("hilbert")
+    for name, key, ours in (
+        ("bootstrap step, N = 100", "bootstrap 100", run(nonlinear, y1, skh.Systematic(), 100)),
+        (
+            "bootstrap step, N = 100,000",
+            "bootstrap 100000",
+            run(nonlinear, y1[:20], skh.Systematic(), 100_000),
+        ),
+        ("SQMC step, N = 100, d = 1", "sqmc 1", run(nonlinear, y1, sqmc, 100)),
+        ("SQMC step, N = 100, d = 3", "sqmc 3", run(linear, y3, sqmc, 100)),
+    ):
+        detail = f"{1e6 * ours:.0f} against {1e6 * theirs[key]:.0f} us"
+        yield Row(name, ours / theirs[key], 0.5, "x particles", detail=detail)
+
+
+def error_of(p: skh.GaussianMixture, x: np.ndarray) -> float:
+    """The exact MMD of equally weighted points."""
+    return skh.mmd(KERNEL, p, x, np.full(len(x), 1 / len(x)))
+
+
+def coreax() -> Iterator[Row]:
+    n, M, errors, seconds = 100, 10_000, [], []
+    for seed in range(5):
+        p = mixture(seed=seed)
+        x = skh.MonteCarlo()(p, M, rng=seed).x
+        theirs = ask("coreax", "coreax_herding.py", x=x, mu=KERNEL.mean_map(p, x), n=n)
+        ours = medians(lambda p=p, seed=seed: rule()(p, n, rng=seed))[0]
+        full = rule(skh.FullyCorrective())(p, n, rng=seed)
+        errors.append([rule()(p, n, rng=seed).mmd, full.mmd, error_of(p, x[theirs["chosen"]])])
+        seconds.append([ours, theirs["seconds"]])
+    (mmd, full, other), (mine, peer) = np.mean(errors, axis=0), np.median(seconds, axis=0)
+    yield Row(
+        *("herding, N = 100, M = 10,000", peer / mine, 10.0, "x faster than coreax"),
+        at_least=True,
+        detail=f"{1e3 * mine:.2f} against {1e3 * peer:.1f} ms; ours everything included",
+    )
+    detail = f"{mmd:.4f} against {other:.4f}, mean of 5 mixtures"
+    yield Row("its MMD", mmd / other, 1.0, "x coreax's", detail=detail)
+    detail = f"{full:.4f} against {other:.4f}"
+    yield Row("MMD of FCFW at the same N", full / other, 1.0, "x coreax's", detail=detail)
+
+
+def goodpoints() -> Iterator[Row]:
+    p, n, M = mixture(), 128, 16_384
+    x = skh.MonteCarlo()(p, M, rng=0).x
+    theirs = ask("goodpoints", "goodpoints_thinning.py", x=x)
+    ours = medians(lambda: rule(M=M)(p, n, rng=0))[0]
+    mmd = float(np.mean([rule(M=M)(p, n, rng=seed).mmd for seed in range(3)]))
+    for g in ("0", "2", "4"):
+        seconds = theirs[g]["seconds"]
+        other = float(np.mean([error_of(p, x[chosen]) for chosen in theirs[g]["chosen"]]))
+        yield Row(
+            f"herding, N = 128, M = 16,384, against g = {g}",
+            seconds / ours,
+            *(10.0, "x faster than goodpoints"),
+            at_least=True,
+            detail=f"{1e3 * ours:.2f} against {1e3 * seconds:.1f} ms",
+        )
+        detail = f"{mmd:.4f} against {other:.4f}"
+        yield Row(f"its MMD, against g = {g}", mmd / other, 1.0, "x goodpoints's", detail=detail)
+
+
+SECTIONS: list[Callable[[], Iterator[Row]]] = [particles, coreax, goodpoints]

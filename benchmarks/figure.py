@@ -1,0 +1,38 @@
+"""The picture of the table: how much of each bound is used up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt
+from timing import Row
+
+KEPT, MISSED = "#2a6f97", "#c1440e"
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """A bar per row on a logarithmic axis; left of the line at one, the bound is kept."""
+    rows = [row for row in rows if row.bound][::-1]
+    used = [row.bound / row.value if row.at_least else row.value / row.bound for row in rows]
+    figure, axes = plt.subplots(figsize=(9, 0.3 * len(rows) + 1.2), layout="constrained")
+    low = min(0.03, 0.8 * min(used))
+    axes.barh(
+        [f"{row.name}" for row in rows],
+        [max(u, low) - low for u in used],
+        left=low,
+        color=[KEPT if row.ok else MISSED for row in rows],
+    )
+    for y, (row, u) in enumerate(zip(rows, used, strict=True)):
+        axes.text(1.03 * max(u, low), y, f"{row.value:.3g} {row.unit}", va="center", fontsize=7)
+    axes.axvline(1.0, color="black", linewidth=1)
+    axes.set_xscale("log")
+    axes.set_xlim(low, 4 * max(1.0, *used))
+    axes.tick_params(axis="y", labelsize=7)
+    axes.set_xlabel("share of the bound that is used up (left of 1: kept)")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)

@@ -1,0 +1,69 @@
+"""How many threads the loops over search points use: one, unless told otherwise.
+
+Most users run many filters at once, one per process, and threads inside each would only get in
+their way.  For one large problem, `set_threads` or the environment variable ``SKH_THREADS`` says
+how many.  The result does not depend on it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.core import config
+
+from skh import _checks
+
+PAYING_POINTS = 8192  # for fewer, waking up threads takes longer than the work
+
+_threads = 1
+
+
+def set_threads(n: int) -> None:
+    """Use ``n`` threads, or as many as the machine has cores if that is less.
+
+    With more than one, call this library from one Python thread at a time.
+    """
+    global _threads
+    most = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined] # set at import
+    _threads = min(_checks.positive_int("n", n), most)
+
+
+def get_threads() -> int:
+    """The number of threads in use."""
+    return _threads
+
+
+set_threads(int(os.environ.get("SKH_THREADS", "1")))
+
+
+def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
+    """A compiled kernel for so many points: itself, or its twin that uses the threads."""
+    if _threads == 1 or points < PAYING_POINTS:
+        return kernel
+
+    def call(*arguments: Any) -> Any:
+        before = numba.get_num_threads()
+        numba.set_num_threads(_threads)
+        try:
+            return _twin(kernel)(*arguments)
+        finally:
+            numba.set_num_threads(before)
+
+    return call
+
+
+@cache
+def _twin(kernel: Any) -> Callable[..., Any]:
+    """The same source compiled for threads; under another name, for numba's cache on disk."""
+    source = kernel.py_func
+    twin = FunctionType(source.__code__, source.__globals__, f"{source.__name__}_in_threads")
+    twin.__qualname__ = twin.__name__
+    options = {**kernel.targetoptions, "parallel": True}
+    options.pop("nopython", None)
+    compiled: Callable[..., Any] = numba.njit(cache=True, **options)(twin)
+    return compiled

@@ -23,7 +23,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Peers get environments of their own under benchmarks/.peers; about ten minutes the first time.
+# Peers get environments of their own under benchmarks/.peers the first time.
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/bench.py
 

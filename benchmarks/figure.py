@@ -27,8 +27,11 @@ def draw(rows: list[Row], path: Path) -> None:
         color=[KEPT if row.ok else MISSED for row in rows],
     )
     for y, (row, u) in enumerate(zip(rows, used, strict=True)):
-        axes.text(1.03 * max(u, low), y, f"{row.value:.3g} {row.unit}", va="center", fontsize=7)
-    axes.axvline(1.0, color="black", linewidth=1)
+        label = f"{row.value:.3g} {row.unit}"
+        white = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+        axes.text(1.04 * max(u, low), y, label, va="center", fontsize=7, bbox=white)
+    axes.axvline(1.0, color="black", linewidth=1, zorder=0.5)
+    axes.margins(y=0.01)
     axes.set_xscale("log")
     axes.set_xlim(low, 4 * max(1.0, *used))
     axes.tick_params(axis="y", labelsize=7)

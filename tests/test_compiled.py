@@ -164,6 +164,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled.lowest_gap, (mu, rows[0], np.zeros(7))),
         (_compiled.first_gap, (mu, rows[0], np.array([(mu - rows[0])[4]]))),
         (_compiled.count_blocks, (1025,)),
+        (_compiled.blend_to_gap, (np.zeros(7), np.zeros(7) + mu, X[0], rows[0], 0.3, 0.7)),
         (_compiled.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
         (_compiled.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], rates)),
         (_compiled.set_square, (np.zeros(7), X[0], 0.3)),

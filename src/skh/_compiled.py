@@ -143,6 +143,14 @@ def blend(out, x, keep, step):  # type: ignore[no-untyped-def]
         out[i] = keep * out[i] + step * x[i]
 
 
+@strict
+def blend_to_gap(gap, out, x, mu, keep, step):  # type: ignore[no-untyped-def]
+    """`blend`, and ``gap = out - mu`` on the way."""
+    for i in range(out.size):
+        out[i] = keep * out[i] + step * x[i]
+        gap[i] = out[i] - mu[i]
+
+
 @compiled
 def lowest(q):  # type: ignore[no-untyped-def]
     """``min(q)``, destroying ``q``: folds the upper half onto the lower, since that vectorises."""
@@ -284,8 +292,8 @@ def step_and_search(g, mu, X, c, rates, step):  # type: ignore[no-untyped-def]
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
         block, q, row = g[lo:hi], np.empty(hi - lo), np.empty(hi - lo)
         kernel_block(row, q, X, lo, hi, c, rates)
-        blend(block, row, 1.0 - step, step)
-        lows[b] = lowest_gap(block, mu[lo:hi], q)
+        blend_to_gap(q, block, row, mu[lo:hi], 1.0 - step, step)
+        lows[b] = lowest(q)
     return first_gap(g, mu, lows)
 
 

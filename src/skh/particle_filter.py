@@ -242,8 +242,8 @@ class ParticleFilter:
 
 
 def _log(w: Array) -> Array:
-    """Logarithms of weights, of which a rule may return zeros; equal ones, the usual case, once."""
-    if w.min() == w.max():
+    """Logarithms of weights, of which a rule may return zeros; of many equal ones, just one."""
+    if len(w) > 1000 and w.min() == w.max():
         return np.full(w.shape, log(w[0]))
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(w))

@@ -12,6 +12,9 @@ search skips most of them in most iterations, by lower bounds of the score
    whose last factor depends on :math:`|x - c|` alone.  So one kernel evaluation at the centre of a
    small cell bounds f at all points of the cell.
 
+3. where all weights change at each step, sums of roughly rounded kernel values, which are off by a
+   known amount.
+
 A point whose bound lies above the best value found so far cannot win.  All others are evaluated by
 the same operations in the same order as in the full search, so the result is equal to the bit.
 """
@@ -37,8 +40,8 @@ CROWD = 100  # points in a cell of that width from which the lazy search of herd
 SINGLE = 2.0**-24  # what an operation in single precision may be off
 FUTILE = 0.1  # share of sums done anew at which skipping is given up
 CHUNK = 64  # points per chunk of falling mean map
-# What rounding may do to a score and to a squared MMD; both are of order one or below.
-SLACK, SLACK_MMD2 = 1e-12, 1e-13
+# What rounding may do to a score or to a squared MMD in some ten thousand steps.
+SLACK = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,6 @@ class Target:
     # The Taylor polynomials of the mean map at the columns of its argument, where there is a way to
     # have them (see `_compiled_lazy` for the coefficients).
     expand: Callable[[Array], Array] | None = None
-
     lazy: bool | None = None  # whether to skip points; None: where that is faster
 
     @cached_property
@@ -132,7 +134,6 @@ class FullCombine:
         self._target = target
         self._rows = np.empty((n, target.mu.size))
         self._g = np.empty(target.mu.size)
-        self._k = 0
 
     def add(self, chosen: Indices) -> Array:
         """Take in the last of the chosen points; its kernel values to all of them."""
@@ -148,7 +149,7 @@ class FullCombine:
 
 
 def _bound_of_norm(mmd2: float) -> float:
-    return sqrt(max(mmd2, 0.0) + SLACK_MMD2)
+    return sqrt(max(mmd2, 0.0) + SLACK)
 
 
 class LazyBlend:

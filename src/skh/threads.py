@@ -26,7 +26,8 @@ _threads = 1
 def set_threads(n: int) -> None:
     """Use ``n`` threads, or as many as the machine has cores if that is less.
 
-    With more than one, call this library from one Python thread at a time.
+    With more than one, call this library from one Python thread at a time, and leave it the cores:
+    threads that must wait for a core taken by others are slower than one thread.
     """
     global _threads
     most = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined] # set at import

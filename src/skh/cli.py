@@ -36,7 +36,7 @@ def _skh() -> None:
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("demo"),
     n: Annotated[int, typer.Option(help="Number of particles in the table.", min=1)] = 50,
-    batches: Annotated[int, typer.Option(help="Data sets to average over.", min=1)] = 5,
+    batches: Annotated[int, typer.Option(help="Data sets to average over.", min=1)] = 8,
     steps: Annotated[int, typer.Option(help="Length of each data set.", min=1)] = 100,
 ) -> None:
     """Filter the nonlinear benchmark by five rules; print a table, draw a figure."""

@@ -23,7 +23,7 @@ class DemoConfig:
     """Sizes of the demo; the defaults take about a minute."""
 
     n: tuple[int, ...] = (20, 50, 100, 200)
-    batches: int = 5
+    batches: int = 8
     T: int = 100
     search_points: int = 3_000
     reference_particles: int = 100_000

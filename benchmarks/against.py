@@ -81,22 +81,33 @@ def error_of(p: skh.GaussianMixture, x: np.ndarray) -> float:
     return skh.mmd(KERNEL, p, x, np.full(len(x), 1 / len(x)))
 
 
+def fed(p: skh.GaussianMixture, x: np.ndarray, n: int) -> Callable[[], object]:
+    """Herding alone, given what the peer is given: the search points and their mean map."""
+    ours = rule()
+    target = ours._target(p, x)
+    return lambda: ours._run(ours.step.start(target, n), n)
+
+
 def coreax() -> Iterator[Row]:
     n, M, errors, seconds = 100, 10_000, [], []
     for seed in range(5):
         p = mixture(seed=seed)
         x = skh.MonteCarlo()(p, M, rng=seed).x
         theirs = ask("coreax", "coreax_herding.py", x=x, mu=KERNEL.mean_map(p, x), n=n)
-        ours = medians(lambda p=p, seed=seed: rule()(p, n, rng=seed))[0]
+        ours = medians(fed(p, x, n), lambda p=p, seed=seed: rule()(p, n, rng=seed))
         full = rule(skh.FullyCorrective())(p, n, rng=seed)
         errors.append([rule()(p, n, rng=seed).mmd, full.mmd, error_of(p, x[theirs["chosen"]])])
-        seconds.append([ours, theirs["seconds"]])
-    (mmd, full, other), (mine, peer) = np.mean(errors, axis=0), np.median(seconds, axis=0)
-    yield Row(
-        *("herding, N = 100, M = 10,000", peer / mine, 10.0, "x faster than coreax"),
-        at_least=True,
-        detail=f"{1e3 * mine:.2f} against {1e3 * peer:.1f} ms; ours everything included",
+        seconds.append([*ours, theirs["seconds"]])
+    (mmd, full, other), (mine, all_of_it, peer) = (
+        np.mean(errors, axis=0),
+        np.median(seconds, axis=0),
     )
+    for name, time in (
+        ("herding, N = 100, M = 10,000, both given the mean map", mine),
+        ("the same, ours with drawing and mean map", all_of_it),
+    ):
+        detail = f"{1e3 * time:.2f} against {1e3 * peer:.1f} ms"
+        yield Row(name, peer / time, 10.0, "x faster than coreax", at_least=True, detail=detail)
     detail = f"{mmd:.4f} against {other:.4f}, mean of 5 mixtures"
     yield Row("its MMD", mmd / other, 1.0, "x coreax's", detail=detail)
     detail = f"{full:.4f} against {other:.4f}"

@@ -51,10 +51,14 @@ def probabilities(name: str, value: ArrayLike) -> Array:
         raise ValueError(f"{name} must have shape (K,) with K >= 1, got {array.shape}")
     if array.min() < 0:
         raise ValueError(f"{name} must be non-negative, got {array.min()} at {array.argmin()}")
-    if (largest := array.max()) == 0:
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if total == 0:
         raise ValueError(f"{name} must not all be zero")
-    array = array / largest  # so that the sum cannot overflow
-    return np.asarray(array / array.sum())
+    if total == np.inf:  # finite weights, but their sum is not
+        array = array / array.max()
+        total = array.sum()
+    return np.asarray(array / total)
 
 
 def rule(name: str, value: Any) -> None:

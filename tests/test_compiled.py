@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import qmc
 
 import oracles
-from skh import _compiled, _compiled_qp, _compiled_sampling, sampling
+from skh import _compiled, _compiled_pairs, _compiled_qp, _compiled_sampling, sampling
 from skh.hilbert import hilbert_order
 
 
@@ -58,7 +58,7 @@ def test_search_equals_argmin(M):
     rates = np.array([0.5, 3.0])
     square = ((X.T - X[:, 0]) ** 2).sum(1)
     expected = 0.75 * g + 0.25 * np.exp(-np.outer(rates, square)).mean(0)
-    j = _compiled.step_and_search(g, mu, X, X[:, 0], rates, 0.25)
+    j = _compiled.step_and_search(g, mu, X, X[:, 0], rates, 0.25, 1 + M % 3)
     np.testing.assert_allclose(g, expected, rtol=1e-12)
     assert j == np.argmin(g - mu)
 
@@ -71,7 +71,7 @@ def test_search_equals_argmin(M):
 def test_search_takes_the_first_of_equal_candidates():
     X = np.repeat(np.array([[0.0, 1.0]]), 2000, axis=1).reshape(1, -1)
     g, mu = np.zeros(4000), np.zeros(4000)
-    assert _compiled.step_and_search(g, mu, X, np.array([1.0]), np.array([0.5]), 1.0) == 0
+    assert _compiled.step_and_search(g, mu, X, np.array([1.0]), np.array([0.5]), 1.0, 1) == 0
 
 
 def net_arguments(rng):
@@ -152,9 +152,10 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled.add_bumps, (np.zeros(7), X, centres, heights, rates)),
         (_compiled.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
         (_compiled.kernel_row, (np.zeros(7), X, centres[0], rates)),
-        (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], rates, 0.5)),
+        (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], rates, 0.5, 1)),
         (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
-        (_compiled.pair_sum, (heights, centres, S)),
+        (_compiled_pairs.pair_sum, (heights, centres, S)),
+        (_compiled.step_blocks, (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], rates, 0.5)),
         (_compiled_sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
         (_compiled.add_square, (np.zeros(7), X[0], 0.3)),
         (_compiled.add_scaled, (np.zeros(7), X[0], 0.3)),

@@ -17,8 +17,6 @@ Nothing here checks its arguments: that is done at the public edge, before these
 
 from __future__ import annotations
 
-from math import exp as libm_exp
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -130,6 +128,14 @@ def add_exp(out, q, height, rate):  # type: ignore[no-untyped-def] # pragma: no 
 
 
 @compiled
+def set_exp(out, q, height, rate):  # type: ignore[no-untyped-def] # pragma: no cover - intrinsic
+    """``out = height * exp(-rate * q)``: `add_exp` without reading what was there."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(out.size):
+        out[i] = height * exp(-rate * q[i])
+
+
+@compiled
 def add_scaled(out, x, a):  # type: ignore[no-untyped-def]
     """``out += a * x``."""
     for i in range(out.size):
@@ -214,8 +220,8 @@ def add_skewed_bumps(out, X, centres, heights, A):  # type: ignore[no-untyped-de
 def kernel_block(row, q, X, lo, hi, c, rates):  # type: ignore[no-untyped-def]
     """``row`` = average over the rates of ``exp(-rate |X[:, lo:hi] - c|^2)``; ``q`` is scratch."""
     squared_distances(q, X, lo, hi, c)
-    row[:] = 0.0
-    for rate in rates:
+    set_exp(row, q, 1.0 / rates.size, rates[0])
+    for rate in rates[1:]:
         add_exp(row, q, 1.0 / rates.size, rate)
 
 
@@ -226,41 +232,6 @@ def kernel_row(row, X, c, rates):  # type: ignore[no-untyped-def]
     for lo in range(0, row.size, BLOCK):
         hi = min(lo + BLOCK, row.size)
         kernel_block(row[lo:hi], scratch[: hi - lo], X, lo, hi, c, rates)
-
-
-@compiled
-def pair_sum(weights, means, S):  # type: ignore[no-untyped-def]
-    """Sum over i, j of ``w_i w_j |B|^(-1/2) exp(-e' B^-1 e / 2)``.
-
-    Here B = I + S_i + S_j and e = m_i - m_j.
-
-    One Cholesky factorisation B = L L' per pair, in place, with the forward substitution u = L^-1
-    e.
-    """
-    K, d = means.shape
-    L, u = np.empty((d, d)), np.empty(d)
-    total = 0.0
-    for i in range(K):
-        for j in range(i + 1):
-            determinant, square = 1.0, 0.0
-            for r in range(d):
-                e = means[i, r] - means[j, r]
-                for c in range(r + 1):
-                    b = S[i, r, c] + S[j, r, c]
-                    for k in range(c):
-                        b -= L[r, k] * L[c, k]
-                    if c == r:
-                        # exactly, b >= 0: the pivots of I + (positive semi-definite) are >= 1
-                        L[r, r] = sqrt(max(b, 0.0) + 1.0)
-                    else:
-                        L[r, c] = b / L[c, c]
-                        e -= L[r, c] * u[c]
-                u[r] = e / L[r, r]
-                determinant *= L[r, r]
-                square += u[r] * u[r]
-            twice = 1.0 if i == j else 2.0
-            total += twice * weights[i] * weights[j] * libm_exp(-0.5 * square) / determinant
-    return total
 
 
 # --- the vertex search of Algorithm 1, line 3 ----------------------------------------------------
@@ -285,16 +256,28 @@ def first_gap(g, mu, lows):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def step_and_search(g, mu, X, c, rates, step):  # type: ignore[no-untyped-def]
-    """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass."""
+def step_and_search(g, mu, X, c, rates, step, shares):  # type: ignore[no-untyped-def]
+    """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass.
+
+    The blocks are dealt out in as many shares as there are threads; the result is the same.
+    """
     lows = np.empty(count_blocks(g.size))
-    for b in prange(lows.size):
-        lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
-        block, q, row = g[lo:hi], np.empty(hi - lo), np.empty(hi - lo)
-        kernel_block(row, q, X, lo, hi, c, rates)
-        blend_to_gap(q, block, row, mu[lo:hi], 1.0 - step, step)
-        lows[b] = lowest(q)
+    for s in prange(shares):
+        first, last = s * lows.size // shares, (s + 1) * lows.size // shares
+        step_blocks(lows, first, last, g, mu, X, c, rates, step)
     return first_gap(g, mu, lows)
+
+
+@compiled
+def step_blocks(lows, first, last, g, mu, X, c, rates, step):  # type: ignore[no-untyped-def]
+    """`step_and_search` for some of the blocks: their lowest values."""
+    scratch = np.empty((2, BLOCK))
+    for b in range(first, last):
+        lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
+        q, row = scratch[0, : hi - lo], scratch[1, : hi - lo]
+        kernel_block(row, q, X, lo, hi, c, rates)
+        blend_to_gap(q, g[lo:hi], row, mu[lo:hi], 1.0 - step, step)
+        lows[b] = lowest(q)
 
 
 @compiled

@@ -24,7 +24,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks, _compiled, _compiled_lazy
+from skh import _checks, _compiled, _compiled_lazy, _compiled_pairs
 from skh._checks import Array
 from skh.gaussian import check_covariance, whitener
 from skh.mixture import GaussianMixture
@@ -157,9 +157,7 @@ class GaussianKernel:
             wider = GaussianMixture(p.weights, p.means, 2 * p.covariances)
             X = np.ascontiguousarray(p.means.T)
             return float(p.weights @ self._mean_map(wider, X))
-        S = p.covariance_matrices
-        sums = [_compiled.pair_sum(p.weights, p.means / v**0.5, S / v) for v in self.variances]
-        return float(np.mean(sums))
+        return float(np.mean([_pair_sum(p, v) for v in self.variances]))
 
 
 def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
@@ -186,6 +184,15 @@ def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float) -> 
     W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
     A, heights = W / variance**0.5, p.weights * determinant
     in_threads(_compiled.add_skewed_bumps, out.size)(out, X, p.means, heights, A)
+
+
+def _pair_sum(p: GaussianMixture, variance: float) -> float:
+    """The squared norm of the mean map for one scale, where the components differ in spread."""
+    m, w = p.means / variance**0.5, p.weights
+    if p.covariances.ndim == 1:
+        X = np.ascontiguousarray(m.T)
+        return float(_compiled_pairs.pair_sum_of_balls(w, X, p.covariances / variance))
+    return float(_compiled_pairs.pair_sum(w, m, p.covariances / variance))
 
 
 def _mean_map_expansion(p: GaussianMixture, X: Array, variances: Array) -> Array:

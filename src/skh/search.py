@@ -119,11 +119,12 @@ class FullBlend:
         self._target = target
         self._g = np.zeros(target.mu.size)
         self._search = in_threads(_compiled.step_and_search, target.mu.size)
+        self._threads = get_threads()
 
     def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
         """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
         t = self._target
-        vertex = self._search(self._g, t.mu, t.X, t.X[:, j], t.rates, step)
+        vertex = self._search(self._g, t.mu, t.X, t.X[:, j], t.rates, step, self._threads)
         return vertex, float(self._g[vertex])
 
 

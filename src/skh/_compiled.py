@@ -98,13 +98,13 @@ def exp(x: float) -> float:  # pragma: no cover - uses intrinsics, which exist o
 
 
 @compiled
-def count_blocks(M):  # type: ignore[no-untyped-def]
+def count_blocks(M):
     """Number of blocks of M points."""
     return (M + BLOCK - 1) // BLOCK
 
 
 @compiled
-def set_square(q, x, c):  # type: ignore[no-untyped-def]
+def set_square(q, x, c):
     """``q = (x - c)^2``: the first coordinate's share of the squared distances to a centre."""
     for i in range(q.size):
         e = x[i] - c
@@ -112,7 +112,7 @@ def set_square(q, x, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_square(q, x, c):  # type: ignore[no-untyped-def]
+def add_square(q, x, c):
     """``q += (x - c)^2``: one coordinate's share of the squared distances to a centre."""
     for i in range(q.size):
         e = x[i] - c
@@ -120,7 +120,7 @@ def add_square(q, x, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_exp(out, q, height, rate):  # type: ignore[no-untyped-def] # pragma: no cover - intrinsic
+def add_exp(out, q, height, rate):  # pragma: no cover - intrinsic
     """``out += height * exp(-rate * q)``: the only loop of this library over exponentials."""
     _full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(out.size):
@@ -128,7 +128,7 @@ def add_exp(out, q, height, rate):  # type: ignore[no-untyped-def] # pragma: no 
 
 
 @compiled
-def set_exp(out, q, height, rate):  # type: ignore[no-untyped-def] # pragma: no cover - intrinsic
+def set_exp(out, q, height, rate):  # pragma: no cover - intrinsic
     """``out = height * exp(-rate * q)``: `add_exp` without reading what was there."""
     _full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(out.size):
@@ -136,21 +136,21 @@ def set_exp(out, q, height, rate):  # type: ignore[no-untyped-def] # pragma: no 
 
 
 @compiled
-def add_scaled(out, x, a):  # type: ignore[no-untyped-def]
+def add_scaled(out, x, a):
     """``out += a * x``."""
     for i in range(out.size):
         out[i] += a * x[i]
 
 
 @strict
-def blend(out, x, keep, step):  # type: ignore[no-untyped-def]
+def blend(out, x, keep, step):
     """``out <- keep * out + step * x``: how an iterate takes in a kernel row."""
     for i in range(out.size):
         out[i] = keep * out[i] + step * x[i]
 
 
 @strict
-def blend_to_gap(gap, out, x, mu, keep, step):  # type: ignore[no-untyped-def]
+def blend_to_gap(gap, out, x, mu, keep, step):
     """`blend`, and ``gap = out - mu`` on the way."""
     for i in range(out.size):
         out[i] = keep * out[i] + step * x[i]
@@ -158,7 +158,7 @@ def blend_to_gap(gap, out, x, mu, keep, step):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def lowest(q):  # type: ignore[no-untyped-def]
+def lowest(q):
     """``min(q)``, destroying ``q``: folds the upper half onto the lower, since that vectorises."""
     m = q.size
     while m > 1:
@@ -171,7 +171,7 @@ def lowest(q):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def squared_distances(q, X, lo, hi, c):  # type: ignore[no-untyped-def]
+def squared_distances(q, X, lo, hi, c):
     """``q = |X[:, lo:hi] - c|^2``."""
     set_square(q, X[0, lo:hi], c[0])
     for j in range(1, X.shape[0]):
@@ -179,7 +179,7 @@ def squared_distances(q, X, lo, hi, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def mahalanobis(q, e, X, lo, hi, c, A):  # type: ignore[no-untyped-def]
+def mahalanobis(q, e, X, lo, hi, c, A):
     """``q = |A (X[:, lo:hi] - c)|^2`` for lower triangular ``A``; ``e`` is scratch like ``q``."""
     q[:] = 0.0
     for row in range(A.shape[0]):
@@ -195,7 +195,7 @@ def mahalanobis(q, e, X, lo, hi, c, A):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_bumps(out, X, centres, heights, rates):  # type: ignore[no-untyped-def]
+def add_bumps(out, X, centres, heights, rates):
     """``out[m] += sum_i heights[i] exp(-rates[i] |X[:, m] - centres[i]|^2)``."""
     for b in prange(count_blocks(out.size)):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
@@ -206,7 +206,7 @@ def add_bumps(out, X, centres, heights, rates):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_skewed_bumps(out, X, centres, heights, A):  # type: ignore[no-untyped-def]
+def add_skewed_bumps(out, X, centres, heights, A):
     """``out[m] += sum_i heights[i] exp(-|A[i] (X[:, m] - centres[i])|^2 / 2)``."""
     for b in prange(count_blocks(out.size)):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
@@ -217,7 +217,7 @@ def add_skewed_bumps(out, X, centres, heights, A):  # type: ignore[no-untyped-de
 
 
 @compiled
-def kernel_block(row, q, X, lo, hi, c, rates):  # type: ignore[no-untyped-def]
+def kernel_block(row, q, X, lo, hi, c, rates):
     """``row`` = average over the rates of ``exp(-rate |X[:, lo:hi] - c|^2)``; ``q`` is scratch."""
     squared_distances(q, X, lo, hi, c)
     set_exp(row, q, 1.0 / rates.size, rates[0])
@@ -226,7 +226,7 @@ def kernel_block(row, q, X, lo, hi, c, rates):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def kernel_row(row, X, c, rates):  # type: ignore[no-untyped-def]
+def kernel_row(row, X, c, rates):
     """``row[m]`` = the kernel between ``X[:, m]`` and ``c``."""
     scratch = np.empty(BLOCK)
     for lo in range(0, row.size, BLOCK):
@@ -238,7 +238,7 @@ def kernel_row(row, X, c, rates):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def lowest_gap(g, mu, q):  # type: ignore[no-untyped-def]
+def lowest_gap(g, mu, q):
     """``min(g - mu)`` of a block; ``q`` is scratch."""
     for i in range(q.size):
         q[i] = g[i] - mu[i]
@@ -246,7 +246,7 @@ def lowest_gap(g, mu, q):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def first_gap(g, mu, lows):  # type: ignore[no-untyped-def]
+def first_gap(g, mu, lows):
     """The first index at which ``g - mu`` is the least of the blocks' minima ``lows``."""
     b = lows.argmin()
     i = b * BLOCK
@@ -256,7 +256,7 @@ def first_gap(g, mu, lows):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def step_and_search(g, mu, X, c, rates, step, shares):  # type: ignore[no-untyped-def]
+def step_and_search(g, mu, X, c, rates, step, shares):
     """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass.
 
     The blocks are dealt out in as many shares as there are threads; the result is the same.
@@ -269,7 +269,7 @@ def step_and_search(g, mu, X, c, rates, step, shares):  # type: ignore[no-untype
 
 
 @compiled
-def step_blocks(lows, first, last, g, mu, X, c, rates, step):  # type: ignore[no-untyped-def]
+def step_blocks(lows, first, last, g, mu, X, c, rates, step):
     """`step_and_search` for some of the blocks: their lowest values."""
     scratch = np.empty((2, BLOCK))
     for b in range(first, last):
@@ -281,7 +281,7 @@ def step_blocks(lows, first, last, g, mu, X, c, rates, step):  # type: ignore[no
 
 
 @compiled
-def combine_and_search(g, mu, rows, active, w):  # type: ignore[no-untyped-def]
+def combine_and_search(g, mu, rows, active, w):
     """``g <- sum of w[i] rows[i]`` over the active i, then the argmin of ``g - mu``."""
     lows = np.empty(count_blocks(g.size))
     for b in range(lows.size):

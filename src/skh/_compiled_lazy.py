@@ -44,7 +44,7 @@ class Cells(NamedTuple):
 
 
 @compiled
-def sort_by_cell(X, origin, width, shape):  # type: ignore[no-untyped-def]
+def sort_by_cell(X, origin, width, shape):
     """Put points into the cells of a grid: the order, where each occupied cell starts, its centre.
 
     A counting sort, so points of the same cell keep their order.
@@ -76,14 +76,14 @@ def sort_by_cell(X, origin, width, shape):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_product(out, x, y, a, b, k, factor, constant):  # type: ignore[no-untyped-def]
+def add_product(out, x, y, a, b, k, factor, constant):
     """``out += (factor (x - a) (y - b) + constant) k``."""
     for i in range(out.size):
         out[i] += (factor * (x[i] - a) * (y[i] - b) + constant) * k[i]
 
 
 @compiled
-def add_taylor(out, pivots, c, height, rate):  # type: ignore[no-untyped-def]
+def add_taylor(out, pivots, c, height, rate):
     """Add the Taylor polynomials at the pivots of ``height * exp(-rate |x - c|^2)``."""
     d, P = pivots.shape
     scratch = np.empty((3, BLOCK))
@@ -108,14 +108,14 @@ def add_taylor(out, pivots, c, height, rate):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_taylors(out, pivots, centres, heights, rates):  # type: ignore[no-untyped-def]
+def add_taylors(out, pivots, centres, heights, rates):
     """`add_taylor` for each centre."""
     for i in range(heights.size):
         add_taylor(out, pivots, centres[i], heights[i], rates[i])
 
 
 @inlined
-def point_bound(F, b, X, m, pivots, allowance):  # type: ignore[no-untyped-def]
+def point_bound(F, b, X, m, pivots, allowance):
     """Polynomial of cell b at point m, minus ``allowance`` times the cubed distance."""
     d = pivots.shape[0]
     value, square, t = F[0, b], 0.0, 1 + d
@@ -130,7 +130,7 @@ def point_bound(F, b, X, m, pivots, allowance):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def cell_floors(floor, F, half, allowance, top):  # type: ignore[no-untyped-def]
+def cell_floors(floor, F, half, allowance, top):
     """A lower bound of the score in each cell: the larger of the polynomial's and ``-top``.
 
     The polynomial is at least its value minus all other terms at the corner of the cell, whose
@@ -153,7 +153,7 @@ def cell_floors(floor, F, half, allowance, top):  # type: ignore[no-untyped-def]
 
 
 @strict
-def replay(g, row, keep, step, first):  # type: ignore[no-untyped-def]
+def replay(g, row, keep, step, first):
     """What `blend` makes of g when it takes in the kernel values ``row`` one after the other."""
     for i in range(row.size):
         g = keep[first + i] * g + step[first + i] * row[i]
@@ -161,7 +161,7 @@ def replay(g, row, keep, step, first):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def search_cells(cells, F, mmd, slack, g, since, centres, keep, step):  # type: ignore[no-untyped-def]
+def search_cells(cells, F, mmd, slack, g, since, centres, keep, step):
     """The argmin of ``g - mu``, g there and the number of kernel evaluations; exact.
 
     ``F`` holds the polynomials of g - mu.  ``g[m]`` is the iterate at the search point m as it was
@@ -198,7 +198,7 @@ def search_cells(cells, F, mmd, slack, g, since, centres, keep, step):  # type: 
 
 
 @compiled
-def blend_and_search(cells, F, mmd, slack, g, since, centres, keep, step):  # type: ignore[no-untyped-def]
+def blend_and_search(cells, F, mmd, slack, g, since, centres, keep, step):
     """Take the last step: ``F <- keep F + step (kernel - mu)`` in each cell; then search."""
     k = step.size - 1
     for t in range(F.shape[0]):
@@ -216,14 +216,14 @@ LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16
 
 
 @compiled
-def round_to_levels(out, row):  # type: ignore[no-untyped-def]
+def round_to_levels(out, row):
     """Numbers in [0, 1] as integers in [0, LEVELS]."""
     for m in range(out.size):
         out[m] = np.uint16(row[m] * LEVELS + 0.5)
 
 
 @compiled
-def add_levels(out, r, s, t, u, a):  # type: ignore[no-untyped-def] # pragma: no cover - intrinsic
+def add_levels(out, r, s, t, u, a):  # pragma: no cover - intrinsic
     """``out += a[0] r + a[1] s + a[2] t + a[3] u`` for rows of integers, in single precision.
 
     Four rows at a time, since it is the way to the cache and back that takes the time.
@@ -235,7 +235,7 @@ def add_levels(out, r, s, t, u, a):  # type: ignore[no-untyped-def] # pragma: no
 
 
 @compiled
-def rough_gaps(gap, lows, mu, rows, active, w):  # type: ignore[no-untyped-def]
+def rough_gaps(gap, lows, mu, rows, active, w):
     """``gap = sum of w[i] rows[active[i]] / LEVELS - mu``, and its minimum in each block."""
     k = w.size
     four = np.zeros((k + 3) // 4 * 4, np.float32)  # the weights, and zeros to fill up
@@ -258,7 +258,7 @@ def rough_gaps(gap, lows, mu, rows, active, w):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def screened_search(gap, mu, rows, active, w, X, centres, rates, error):  # type: ignore[no-untyped-def]
+def screened_search(gap, mu, rows, active, w, X, centres, rates, error):
     """The argmin of ``g - mu``, g there and the number of kernel evaluations; exact.
 
     g is the sum of w[i] times the kernel at ``centres[:, i]``.  It is computed only where the sum

@@ -11,7 +11,7 @@ from skh._compiled import compiled, exp, squared_distances
 
 
 @compiled
-def pair_sum(weights, means, S):  # type: ignore[no-untyped-def]
+def pair_sum(weights, means, S):
     """Sum over i, j of ``w_i w_j |B|^(-1/2) exp(-e' B^-1 e / 2)``.
 
     Here B = I + S_i + S_j and e = m_i - m_j.
@@ -46,7 +46,7 @@ def pair_sum(weights, means, S):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def pair_sum_of_balls(weights, X, v):  # type: ignore[no-untyped-def] # pragma: no cover - intrinsic
+def pair_sum_of_balls(weights, X, v):  # pragma: no cover - intrinsic
     """`pair_sum` for the columns of ``X`` where S_i = v_i I: B is a number, no matrix."""
     d, K = X.shape
     q, part, total = np.empty(K), np.empty(K), 0.0

@@ -23,7 +23,7 @@ GRADIENT = 1e-14
 
 
 @compiled
-def dot(x, y, n):  # type: ignore[no-untyped-def]
+def dot(x, y, n):
     """Sum of the first n products."""
     total = 0.0
     for i in range(n):
@@ -32,7 +32,7 @@ def dot(x, y, n):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def factor_solve(L, a, b):  # type: ignore[no-untyped-def]
+def factor_solve(L, a, b):
     """``b <- (L L')^-1 b``."""
     for i in range(a):
         b[i] = (b[i] - dot(L[i], b, i)) / L[i, i]
@@ -40,7 +40,7 @@ def factor_solve(L, a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def backward(L, a, b):  # type: ignore[no-untyped-def]
+def backward(L, a, b):
     """``b <- L'^-1 b``."""
     for i in range(a - 1, -1, -1):
         b[i] /= L[i, i]
@@ -50,7 +50,7 @@ def backward(L, a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def drop(L, active, a, r):  # type: ignore[no-untyped-def]
+def drop(L, active, a, r):
     """Take the r-th active point out; Givens rotations make the factor triangular again."""
     for i in range(r, a - 1):
         active[i] = active[i + 1]
@@ -66,7 +66,7 @@ def drop(L, active, a, r):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def affine_minimiser(K, c, L, active, a, n):  # type: ignore[no-untyped-def]
+def affine_minimiser(K, c, L, active, a, n):
     """The minimiser with sum one but free signs: Q v = c + nu 1, 1'v = 1, refined once.
 
     Refinement with the true K makes the result independent of how many points came and went since
@@ -91,7 +91,7 @@ def affine_minimiser(K, c, L, active, a, n):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def first_blocked(w, active, a, v):  # type: ignore[no-untyped-def]
+def first_blocked(w, active, a, v):
     """How far w can go towards v (at most 1) before a weight vanishes, and whose (-1: nobody's)."""
     step, row = 1.0, -1
     for i in range(a):
@@ -103,7 +103,7 @@ def first_blocked(w, active, a, v):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def settle(K, c, w, L, active, a, n):  # type: ignore[no-untyped-def]
+def settle(K, c, w, L, active, a, n):
     """Wolfe's minor cycle: go to the affine minimiser, dropping points whose weight vanishes."""
     while True:
         v = affine_minimiser(K, c, L, active, a, n)
@@ -117,7 +117,7 @@ def settle(K, c, w, L, active, a, n):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def enter(K, w, L, active, a, j):  # type: ignore[no-untyped-def]
+def enter(K, w, L, active, a, j):
     """Make vertex j active.
 
     Where j is affinely dependent on the active points (its pivot vanishes), moving weight from its
@@ -149,7 +149,7 @@ def enter(K, w, L, active, a, j):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def solve(K, c, w, L, active, a, n):  # type: ignore[no-untyped-def]
+def solve(K, c, w, L, active, a, n):
     """Optimal weights on the first n vertices, starting from the optimal ones of the active set.
 
     Returns the number of active points and the objective.  A vertex that enters and is at once

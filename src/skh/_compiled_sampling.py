@@ -11,7 +11,7 @@ from skh._compiled import compiled
 
 
 @compiled
-def merge(cumulative, u):  # type: ignore[no-untyped-def]
+def merge(cumulative, u):
     """``searchsorted(cumulative, u, side="right")`` for rising u, best if evenly spread in [0, 1).
 
     Counts at which number each step is reached, then adds up.  For one number per stratum the guess
@@ -35,7 +35,7 @@ def merge(cumulative, u):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def look_up(cumulative, u):  # type: ignore[no-untyped-def]
+def look_up(cumulative, u):
     """``searchsorted(cumulative, u, side="right")`` for u in [0, ``cumulative[-1]`` = 1).
 
     A table says where each of K equal intervals of [0, 1) starts, bisection does the rest.  The
@@ -68,7 +68,7 @@ def look_up(cumulative, u):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def inverse_transform(cumulative, u):  # type: ignore[no-untyped-def]
+def inverse_transform(cumulative, u):
     """``searchsorted(cumulative, u, side="right")`` for u in [0, 1) and cumulative up to 1."""
     falls = 0
     for k in range(1, u.size):
@@ -77,7 +77,7 @@ def inverse_transform(cumulative, u):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_rows(out, rows, index):  # type: ignore[no-untyped-def]
+def add_rows(out, rows, index):
     """``out += rows[index]`` without the copy."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -85,7 +85,7 @@ def add_rows(out, rows, index):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def scrambled_net(n, directions, columns, shift, bits):  # type: ignore[no-untyped-def]
+def scrambled_net(n, directions, columns, shift, bits):
     """The first n points of a digital net after a random linear scramble and a digital shift.
 
     ``directions[j, k]`` is the k-th direction number of coordinate j, an integer whose highest of
@@ -115,7 +115,7 @@ def scrambled_net(n, directions, columns, shift, bits):  # type: ignore[no-untyp
 
 
 @compiled
-def hilbert_keys(cells, bits):  # type: ignore[no-untyped-def]
+def hilbert_keys(cells, bits):
     """Position along the Hilbert curve of each row of ``cells``, integers of ``bits`` bits.
 
     The transform of Skilling (2004): from the coarsest cube down, undo the reflection or exchange

@@ -1,4 +1,4 @@
-"""What a filter knows after a step (`Belief`) and after a series (`FilterResult`)."""
+"""What a filter knows before an observation, after it (`Belief`), and after a series of them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,25 @@ from skh.gaussian import mixture_moments
 
 
 @dataclass(frozen=True, eq=False)
+class Predicted:
+    """The particles of a step before their observation: the output of step 3, with its baggage."""
+
+    x: Array
+    w: Array
+    ancestor: Indices
+    mmd: float
+    carry: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Belief:
     """The filtering distribution at time ``t``: particles ``x`` (n, d) with weights ``w`` (n,).
 
-    ``ancestor`` (n,) points into the particles of the step before (at t = 0: into the components of
-    the prior), ``carry`` holds the records of a
-    `CarryingModel`, ``z`` the mean and covariance of its hidden part given each particle, ``mmd``
-    is the error of the quadrature at this step (NaN where the rule does not measure it),
-    ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}).
+    ``ancestor`` (n,) points into the particles of the step before (at t = 0: into the components
+    of the prior), ``carry`` holds the records of a `CarryingModel`, ``z`` the mean and covariance
+    of its hidden part given each particle, ``mmd`` is the error of the quadrature at this step (NaN
+    where the rule does not measure it), ``log_evidence_increment`` estimates
+    log p(y_t | y_{0:t-1}).
     """
 
     t: int

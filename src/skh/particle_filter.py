@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass
 from math import log
 from typing import Any
 
@@ -18,8 +17,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._checks import RNG, Array, Indices
-from skh.belief import Belief, FilterResult, summary
+from skh._checks import RNG, Array
+from skh.belief import Belief, FilterResult, Predicted, summary
 from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, Model, as_carrying, gather, predictive
 from skh.observations import is_missing, series
@@ -29,17 +28,6 @@ from skh.rule import Rule, check_points
 
 class ZeroLikelihoodError(ValueError):
     """All particles have likelihood zero; the filter is as it was before the step."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Predicted:
-    """The particles of a step before their observation: the output of step 3, with its baggage."""
-
-    x: Array
-    w: Array
-    ancestor: Indices
-    mmd: float
-    carry: Carry
 
 
 class ParticleFilter:
@@ -76,7 +64,7 @@ class ParticleFilter:
         # Both are made when first needed and kept until an observation has been taken in, so that a
         # step that fails can be repeated with another observation as if nothing had happened.
         self._mixture: tuple[GaussianMixture, int] | None = None
-        self._predicted: _Predicted | None = None
+        self._predicted: Predicted | None = None
 
     @property
     def t(self) -> int:
@@ -108,7 +96,7 @@ class ParticleFilter:
         propagate = self._propagate_jointly if joint else self._propagate
         return propagate(self.t + h - 2, self._particles_ahead(h - 1))[0]
 
-    def _particles_ahead(self, h: int) -> Belief | _Predicted:
+    def _particles_ahead(self, h: int) -> Belief | Predicted:
         """The particles ``h`` steps after the last observation, without any new one."""
         if h == 0:
             if self._belief is None:
@@ -135,7 +123,7 @@ class ParticleFilter:
             raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
         return prior, 1
 
-    def _predict_particles(self) -> _Predicted:
+    def _predict_particles(self) -> Predicted:
         if self._predicted is None:
             mixture, each = self._predictive()
             random_state = self._rng.bit_generator.state
@@ -149,11 +137,11 @@ class ParticleFilter:
     def _sample(
         self,
         t: int,
-        old: Belief | _Predicted | None,
+        old: Belief | Predicted | None,
         mixture: GaussianMixture,
         each: int,
         rng: Generator,
-    ) -> _Predicted:
+    ) -> Predicted:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         points = self._rule(mixture, self._n, rng=rng)
         check_points(points, mixture)
@@ -164,9 +152,9 @@ class ParticleFilter:
             carry = self._model.initial_carry(x)
         elif old.carry is not None:  # plain particles have nothing to take along
             carry = self._model.move(t, old.x[ancestor], gather(old.carry, ancestor), x)
-        return _Predicted(x, points.w, ancestor, points.mmd, carry)
+        return Predicted(x, points.w, ancestor, points.mmd, carry)
 
-    def _include(self, new: _Predicted, y: Any) -> Belief:
+    def _include(self, new: Predicted, y: Any) -> Belief:
         """Step 4: include the observation and normalise."""
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
         log_w = _log(new.w)
@@ -219,7 +207,7 @@ class ParticleFilter:
             )
         return values, carry
 
-    def _propagate(self, t: int, old: Belief | _Predicted) -> tuple[GaussianMixture, int]:
+    def _propagate(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
         """Step 5: propagate the approximation forward."""
         n, d = old.x.shape
         transition = self._model.transition(t, old.x, old.carry)
@@ -233,7 +221,7 @@ class ParticleFilter:
             ) from error
         return mixture, each
 
-    def _propagate_jointly(self, t: int, old: Belief | _Predicted) -> tuple[GaussianMixture, int]:
+    def _propagate_jointly(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
         """Step 5 for x and z together."""
         joint = getattr(self._model, "joint_transition", None)
         if joint is None:

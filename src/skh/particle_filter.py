@@ -213,7 +213,8 @@ class ParticleFilter:
         transition = self._model.transition(t, old.x, old.carry)
         try:
             mixture, each = predictive(transition, old.w)
-            _checks.points("means", mixture.means, d)
+            if mixture.d != d:
+                raise ValueError(f"means must have shape (n, {d}), got {mixture.means.shape}")
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "

@@ -93,5 +93,6 @@ def check_points(points: Any, p: GaussianMixture) -> None:
     # A sum is finite only if all its terms are, and cheaper than looking at each of them.
     if not (w.min() >= 0 and abs(w.sum() - 1) < 1e-6 and np.isfinite(x.sum())):
         raise ValueError("rule must return finite points with non-negative weights that sum to one")
-    if not 0 <= component.min() <= component.max() < len(p):
+    # Seen as unsigned, a negative index is a very large one.
+    if component.astype(np.intp, copy=False).view(np.uintp).max() >= len(p):
         raise ValueError(f"rule must return components in 0..{len(p) - 1}")

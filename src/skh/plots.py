@@ -68,7 +68,11 @@ def _placements(figure: Any, place: Placement) -> None:
         axis.text(
             0.995, 0.95, f"MMD {points.mmd:.4f}", transform=axis.transAxes, va="top", ha="right"
         )
-    axes[0].set_title(f"One predictive distribution, {n} particles by each rule\n(height = weight)")
+    variances = ", ".join(f"{v:g}" for v in place.kernel.variances)
+    axes[0].set_title(
+        f"One predictive distribution, {n} particles by each rule\n"
+        f"(height = weight; kernel variances {variances})"
+    )
     axes[-1].set_xlabel("state")
 
 

@@ -69,6 +69,7 @@ class Placement:
 
     mixture: GaussianMixture
     points: dict[str, WeightedPoints]
+    kernel: GaussianKernel
 
 
 def placement(config: DemoConfig, n: int) -> Placement:
@@ -82,4 +83,5 @@ def placement(config: DemoConfig, n: int) -> Placement:
         mixtures.append(pf.predict())
     widest = mixtures[int(np.argmax([p.covariance[0, 0] for p in mixtures]))]
     rules = {name: Measured(rule, config.kernel) for name, rule in config.rules.items()}
-    return Placement(widest, {name: rule(widest, n, rng=0) for name, rule in rules.items()})
+    points = {name: rule(widest, n, rng=0) for name, rule in rules.items()}
+    return Placement(widest, points, config.kernel)

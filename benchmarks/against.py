@@ -84,7 +84,7 @@ def error_of(p: skh.GaussianMixture, x: np.ndarray) -> float:
 def fed(p: skh.GaussianMixture, x: np.ndarray, n: int) -> Callable[[], object]:
     """Herding alone, given what the peer is given: the search points and their mean map."""
     ours = rule()
-    target = ours._target(p, x)
+    target = ours._target(ours.kernel, p, x)
     return lambda: ours._run(ours.step.start(target, n), n)
 
 

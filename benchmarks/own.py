@@ -201,7 +201,7 @@ def skipped() -> Iterator[Row]:
         p = mixture(d=d)
         lazy = replace(rule(), lazy=True)
         x = skh.MonteCarlo()(p, M, rng=0).x
-        iterate = skh.Herding().start(lazy._target(p, x), N)
+        iterate = skh.Herding().start(lazy._target(lazy.kernel, p, x), N)
         for _ in range(N):
             iterate.move()
         full = replace(rule(), lazy=False)(p, N, rng=0)

@@ -55,10 +55,10 @@ def test_bumps_equal_numpy(d):
 def test_search_equals_argmin(M):
     rng = np.random.default_rng(M)
     X, mu, g = rng.normal(size=(2, M)), rng.random(M), rng.random(M)
-    rates = np.array([0.5, 3.0])
+    rates, weights = scales = np.array([[0.5, 3.0], [0.6, 0.4]])
     square = ((X.T - X[:, 0]) ** 2).sum(1)
-    expected = 0.75 * g + 0.25 * np.exp(-np.outer(rates, square)).mean(0)
-    j = _compiled.step_and_search(g, mu, X, X[:, 0], rates, 0.25, 1 + M % 3)
+    expected = 0.75 * g + 0.25 * weights @ np.exp(-np.outer(rates, square))
+    j = _compiled.step_and_search(g, mu, X, X[:, 0], scales, 0.25, 1 + M % 3)
     np.testing.assert_allclose(g, expected, rtol=1e-12)
     assert j == np.argmin(g - mu)
 
@@ -71,7 +71,9 @@ def test_search_equals_argmin(M):
 def test_search_takes_the_first_of_equal_candidates():
     X = np.repeat(np.array([[0.0, 1.0]]), 2000, axis=1).reshape(1, -1)
     g, mu = np.zeros(4000), np.zeros(4000)
-    assert _compiled.step_and_search(g, mu, X, np.array([1.0]), np.array([0.5]), 1.0, 1) == 0
+    assert (
+        _compiled.step_and_search(g, mu, X, np.array([1.0]), np.array([[0.5], [1.0]]), 1.0, 1) == 0
+    )
 
 
 def net_arguments(rng):
@@ -144,6 +146,7 @@ def test_inverse_transform_among_many_uneven_weights():
 def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     rng, X, centres, heights, rates = block_problem(2, M=7, K=3)
     A = np.tril(rng.normal(size=(3, 2, 2)))
+    scales = np.array([[0.5, 3.0], [0.6, 0.4]])
     S = np.einsum("kij,klj->kil", A, A)
     mu, rows = rng.random(7), rng.random((3, 7))
     uneven = np.array([0.0, *[1e-3] * 20, 0.3, 0.7 - 20e-3, 0.0])
@@ -151,11 +154,11 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     calls = [
         (_compiled.add_bumps, (np.zeros(7), X, centres, heights, rates)),
         (_compiled.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
-        (_compiled.kernel_row, (np.zeros(7), X, centres[0], rates)),
-        (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], rates, 0.5, 1)),
+        (_compiled.kernel_row, (np.zeros(7), X, centres[0], scales)),
+        (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], scales, 0.5, 1)),
         (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
         (_compiled_pairs.pair_sum, (heights, centres, S)),
-        (_compiled.step_blocks, (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], rates, 0.5)),
+        (_compiled.step_blocks, (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], scales, 0.5)),
         (_compiled_sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
         (_compiled.add_square, (np.zeros(7), X[0], 0.3)),
         (_compiled.add_scaled, (np.zeros(7), X[0], 0.3)),
@@ -167,7 +170,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled.count_blocks, (1025,)),
         (_compiled.blend_to_gap, (np.zeros(7), np.zeros(7) + mu, X[0], rows[0], 0.3, 0.7)),
         (_compiled.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
-        (_compiled.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], rates)),
+        (_compiled.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], scales)),
         (_compiled.set_square, (np.zeros(7), X[0], 0.3)),
         (_compiled_sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
         (_compiled_sampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),

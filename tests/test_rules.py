@@ -21,6 +21,11 @@ RULES = {
     "FCFW, several scales": skh.FWQuad(skh.GaussianKernel((0.1, 1.0)), skh.FullyCorrective(), 500),
     "FW, Sobol search": skh.FWQuad(KERNEL, search_points=500, search=skh.QuasiMonteCarlo()),
     "Measured": skh.Measured(skh.Stratified(), KERNEL),
+    "FW, refined": skh.FWQuad(KERNEL, search_points=500, refine=skh.Refine(5)),
+    "Sobol, refined": skh.Refined(refine=skh.Refine(5)),
+    "FCFW, protected": skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-3), 500),
+    "pairwise FCFW": skh.FWQuad(KERNEL, skh.BlendedPairwise(), 500),
+    "default, a kind of FCFW": skh.default_rule(),
 }
 EQUAL_WEIGHTS = [name for name in RULES if "FCFW" not in name and name != "FW-LS"]
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

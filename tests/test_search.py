@@ -102,7 +102,7 @@ def test_threads_are_no_more_than_cores():
 
 
 def target_of(p, kernel, x, lazy=None):
-    return skh.FWQuad(kernel, lazy=lazy)._target(p, x)
+    return skh.FWQuad(kernel, lazy=lazy)._target(kernel, p, x)
 
 
 def test_laziness_is_chosen_by_the_number_of_points_per_cell():
@@ -145,11 +145,12 @@ def test_no_expansion_where_each_component_has_its_matrix():
 
 def test_third_derivative_bounds_the_remainder_of_the_features():
     """Norms by finite sums: |Phi(x) - Phi_c(x)|^2 from a Gram matrix of points around c."""
-    target = Target(np.zeros((1, 1)), np.zeros(1), 0.0, np.array([0.5, 2.0]))
+    scales = np.array([[0.5, 2.0], [0.5, 0.5]])
+    target = Target(np.zeros((1, 1)), np.zeros(1), 0.0, scales)
     t = np.linspace(0, 1.5, 50)[:, None]  # distances
-    u = 2 * target.rates * t**2  # squared, over the variance
+    u = 2 * target.scales[0] * t**2  # squared, over the variance
     exact = (2 + 0.75 * u**2 - np.exp(-u / 2) * (2 + u + u**2)).mean(axis=1)
-    third = np.sqrt(15 * ((2 * target.rates) ** 3).mean()) / 6
+    third = np.sqrt(15 * ((2 * target.scales[0]) ** 3).mean()) / 6
     assert (np.sqrt(np.maximum(exact, 0)) <= third * t[:, 0] ** 3 + 1e-7).all()
 
 
@@ -196,7 +197,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         (_compiled_lazy.rough_gaps, (np.zeros(60), np.zeros(1), target.mu, rows, np.arange(3), w)),
         (
             _compiled_lazy.screened_search,
-            (np.zeros(60), target.mu, rows, np.arange(3), w, target.X, centres, target.rates, 0.1),
+            (np.zeros(60), target.mu, rows, np.arange(3), w, target.X, centres, target.scales, 0.1),
         ),
     ]
     for kernel, arguments in calls:

@@ -15,24 +15,28 @@ step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references
 
 from skh import models
 from skh.belief import Belief, FilterResult
+from skh.default_rule import default_rule
 from skh.function_model import model_from_functions
 from skh.fw_quad import FWPoints, FWQuad, Stop
 from skh.kalman import jump_markov_filter, kalman_filter
 from skh.kernel import GaussianKernel, mmd
 from skh.mixture import GaussianMixture
 from skh.model import CarryingModel, Model
+from skh.pairwise import BlendedPairwise, Pairwise
 from skh.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
 from skh.rao_blackwell import RaoBlackwellized, rao_blackwellize
+from skh.refine import Refine, Refined
 from skh.rule import Measured, Rule, WeightedPoints
 from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.simplex_qp import solve_simplex_qp
-from skh.step import FullyCorrective, Herding, LineSearch
+from skh.step import FullyCorrective, Herding, LineSearch, OpenLoop
 from skh.threads import get_threads, set_threads
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Belief",
+    "BlendedPairwise",
     "CarryingModel",
     "FWPoints",
     "FWQuad",
@@ -45,15 +49,20 @@ __all__ = [
     "Measured",
     "Model",
     "MonteCarlo",
+    "OpenLoop",
+    "Pairwise",
     "ParticleFilter",
     "QuasiMonteCarlo",
     "RaoBlackwellized",
+    "Refine",
+    "Refined",
     "Rule",
     "Stop",
     "Stratified",
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
+    "default_rule",
     "get_threads",
     "jump_markov_filter",
     "kalman_filter",

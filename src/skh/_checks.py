@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,20 @@ def positive_int(name: str, value: Any) -> int:
     if value < 1:
         raise ValueError(f"{name} must be a positive integer, got {value!r}")
     return int(value)
+
+
+def non_negative(name: str, value: Any) -> float:
+    """``value`` as a float, if it is a finite number that is not below zero."""
+    if not isinstance(value, Real) or not 0 <= float(value) < inf:
+        raise ValueError(f"{name} must be a non-negative number, got {value!r}")
+    return float(value)
+
+
+def fraction(name: str, value: Any) -> float:
+    """``value`` as a float, if it is a number in [0, 1]."""
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
+    return float(value)
 
 
 def real_array(name: str, value: ArrayLike) -> Array:

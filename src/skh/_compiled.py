@@ -217,21 +217,24 @@ def add_skewed_bumps(out, X, centres, heights, A):
 
 
 @compiled
-def kernel_block(row, q, X, lo, hi, c, rates):
-    """``row`` = average over the rates of ``exp(-rate |X[:, lo:hi] - c|^2)``; ``q`` is scratch."""
+def kernel_block(row, q, X, lo, hi, c, scales):
+    """``row`` = the kernel between ``X[:, lo:hi]`` and ``c``; ``q`` is scratch.
+
+    ``scales`` (2, S) has the rates and the weights of its Gaussians, weight exp(-rate |x - c|^2).
+    """
     squared_distances(q, X, lo, hi, c)
-    set_exp(row, q, 1.0 / rates.size, rates[0])
-    for rate in rates[1:]:
-        add_exp(row, q, 1.0 / rates.size, rate)
+    set_exp(row, q, scales[1, 0], scales[0, 0])
+    for s in range(1, scales.shape[1]):
+        add_exp(row, q, scales[1, s], scales[0, s])
 
 
 @compiled
-def kernel_row(row, X, c, rates):
+def kernel_row(row, X, c, scales):
     """``row[m]`` = the kernel between ``X[:, m]`` and ``c``."""
     scratch = np.empty(BLOCK)
     for lo in range(0, row.size, BLOCK):
         hi = min(lo + BLOCK, row.size)
-        kernel_block(row[lo:hi], scratch[: hi - lo], X, lo, hi, c, rates)
+        kernel_block(row[lo:hi], scratch[: hi - lo], X, lo, hi, c, scales)
 
 
 # --- the vertex search of Algorithm 1, line 3 ----------------------------------------------------
@@ -256,7 +259,7 @@ def first_gap(g, mu, lows):
 
 
 @compiled
-def step_and_search(g, mu, X, c, rates, step, shares):
+def step_and_search(g, mu, X, c, scales, step, shares):
     """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass.
 
     The blocks are dealt out in as many shares as there are threads; the result is the same.
@@ -264,18 +267,18 @@ def step_and_search(g, mu, X, c, rates, step, shares):
     lows = np.empty(count_blocks(g.size))
     for s in prange(shares):
         first, last = s * lows.size // shares, (s + 1) * lows.size // shares
-        step_blocks(lows, first, last, g, mu, X, c, rates, step)
+        step_blocks(lows, first, last, g, mu, X, c, scales, step)
     return first_gap(g, mu, lows)
 
 
 @compiled
-def step_blocks(lows, first, last, g, mu, X, c, rates, step):
+def step_blocks(lows, first, last, g, mu, X, c, scales, step):
     """`step_and_search` for some of the blocks: their lowest values."""
     scratch = np.empty((2, BLOCK))
     for b in range(first, last):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
         q, row = scratch[0, : hi - lo], scratch[1, : hi - lo]
-        kernel_block(row, q, X, lo, hi, c, rates)
+        kernel_block(row, q, X, lo, hi, c, scales)
         blend_to_gap(q, g[lo:hi], row, mu[lo:hi], 1.0 - step, step)
         lows[b] = lowest(q)
 

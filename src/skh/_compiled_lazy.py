@@ -40,7 +40,7 @@ class Cells(NamedTuple):
     top: Array  # (P,): the highest mean map in each cell
     half: float  # half the width of a cell
     third: float  # a bound of the Taylor remainder of the features, over the distance cubed
-    rates: Array  # (S,): of the kernel
+    scales: Array  # (2, S): of the kernel, see `kernel_block`
 
 
 @compiled
@@ -187,7 +187,7 @@ def search_cells(cells, F, mmd, slack, g, since, centres, keep, step):
                 continue
             if F.shape[0] > 0 and point_bound(F, b, X, m, pivots, allowance) - slack > best:
                 continue
-            kernel_block(row[i:], q[i:], centres, i, k, X[:, m], cells.rates)
+            kernel_block(row[i:], q[i:], centres, i, k, X[:, m], cells.scales)
             value = replay(g[m], row[i:], keep, step, i)
             count += k - i
             g[m], since[m] = value, k
@@ -204,8 +204,9 @@ def blend_and_search(cells, F, mmd, slack, g, since, centres, keep, step):
     for t in range(F.shape[0]):
         blend(F[t], cells.expansion[t], keep[k], -step[k])
     if F.shape[0] > 0:
-        for rate in cells.rates:
-            add_taylor(F, cells.pivots, centres[:, k], step[k] / cells.rates.size, rate)
+        for s in range(cells.scales.shape[1]):
+            height = step[k] * cells.scales[1, s]
+            add_taylor(F, cells.pivots, centres[:, k], height, cells.scales[0, s])
     return search_cells(cells, F, mmd, slack, g, since, centres, keep, step)
 
 
@@ -258,7 +259,7 @@ def rough_gaps(gap, lows, mu, rows, active, w):
 
 
 @compiled
-def screened_search(gap, mu, rows, active, w, X, centres, rates, error):
+def screened_search(gap, mu, rows, active, w, X, centres, scales, error):
     """The argmin of ``g - mu``, g there and the number of kernel evaluations; exact.
 
     g is the sum of w[i] times the kernel at ``centres[:, i]``.  It is computed only where the sum
@@ -274,7 +275,7 @@ def screened_search(gap, mu, rows, active, w, X, centres, rates, error):
             continue
         for m in range(b * ROUGH_BLOCK, min((b + 1) * ROUGH_BLOCK, mu.size)):
             if gap[m] <= worst:
-                kernel_block(row, q, centres, 0, k, X[:, m], rates)
+                kernel_block(row, q, centres, 0, k, X[:, m], scales)
                 g = replay(0.0, row, keep, w, 0)
                 count += k
                 if g - mu[m] < best:

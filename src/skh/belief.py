@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skh._checks import Array, Indices
 from skh.gaussian import mixture_moments
+from skh.information import Information
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Belief:
     n_likelihood_evaluations: int
     carry: Any = None
     z: tuple[Array, Array] | None = None
+    information: Information | None = None  # what has been learned of the likelihood so far
 
     @property
     def n_particles(self) -> int:

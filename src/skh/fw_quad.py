@@ -16,9 +16,11 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array
+from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
+from skh.refine import Refine
 from skh.rule import Rule, WeightedPoints
 from skh.sampling import MonteCarlo
 from skh.search import Target
@@ -37,7 +39,8 @@ class Stop(StrEnum):
 class FWPoints(WeightedPoints):
     """Points placed by FW-Quad; all weights are positive, so there may be fewer than asked for.
 
-    ``mmd_trace[k]`` is the exact MMD after k + 1 steps, ``status`` says why there were no more.
+    ``mmd_trace[k]`` is the exact MMD after k + 1 steps, ``status`` says why there were no more; a
+    refinement afterwards lowers ``mmd`` below the last of them.
     """
 
     mmd_trace: Array = field(default_factory=lambda: np.empty(0))
@@ -50,8 +53,9 @@ class FWQuad:
 
     Parameters
     ----------
-    kernel : GaussianKernel
-        Defines the distance that is minimised.
+    kernel : GaussianKernel, optional
+        Defines the distance that is minimised.  Left out, it is made for each mixture from its
+        spread and from what the filter has learned of the likelihood (see `automatic`).
     step : Step
         `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
         the most accurate per point; it sets weights to zero, and such points are not returned).
@@ -65,6 +69,8 @@ class FWQuad:
     lazy : bool, optional
         Skip search points that provably cannot win (see `search`): True for as few kernel
         evaluations as possible, False never, None where it is faster.  The result is the same.
+    refine : Refine, optional
+        Move all points together after the last step.
 
     Examples
     --------
@@ -74,16 +80,19 @@ class FWQuad:
     ((20, 1), True, 'n steps were taken')
     """
 
-    kernel: GaussianKernel
+    kernel: GaussianKernel | None = None
     step: Step = Herding()
     search_points: int = 10_000
     tol: float | None = None
     search: Rule = MonteCarlo()
     lazy: bool | None = None
+    refine: Refine | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, GaussianKernel):
-            raise TypeError(f"kernel must be a GaussianKernel, got {self.kernel!r}")
+        if not isinstance(self.kernel, GaussianKernel | None):
+            raise TypeError(f"kernel must be a GaussianKernel or None, got {self.kernel!r}")
+        if not isinstance(self.refine, Refine | None):
+            raise TypeError(f"refine must be a skh.Refine or None, got {self.refine!r}")
         if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
             raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
         _checks.rule("search", self.search)
@@ -95,27 +104,28 @@ class FWQuad:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
         """At most ``n`` points of ``p``."""
-        n = _checks.positive_int("n", n)
+        n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
+        kernel = self.kernel or automatic_kernel(p, n)
         with announced():
             candidates = self.search(p, self.search_points, rng=rng)
-            iterate = self.step.start(self._target(p, candidates.x), n)
+            iterate = self.step.start(self._target(kernel, p, candidates.x), n)
             trace, status = self._run(iterate, n)
-        chosen, w = iterate.combination
-        chosen, w = chosen[w > 0], w[w > 0]
-        return FWPoints(
-            candidates.x[chosen],
-            w / w.sum(),
-            candidates.component[chosen],
-            float(trace[-1]),
-            trace,
-            status,
-        )
+            chosen, w = iterate.combination
+            chosen, w = chosen[w > 0], w[w > 0]
+            points = FWPoints(
+                candidates.x[chosen],
+                w / w.sum(),
+                candidates.component[chosen],
+                root(iterate.mmd2),
+                trace,
+                status,
+            )
+            return points if self.refine is None else self.refine(kernel, p, points, rng=rng)
 
-    def _target(self, p: GaussianMixture, x: Array) -> Target:
-        kernel = self.kernel
+    def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
         X, expand = kernel.coordinates(x), kernel.mean_map_expansion(p)
         mu = kernel.mean_map_at(p, X)
-        return Target(X, mu, kernel.mean_norm2(p), kernel.rates, expand, self.lazy)
+        return Target(X, mu, kernel.mean_norm2(p), kernel.scales, expand, self.lazy)
 
     def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
         """The loop of Algorithm 1: the trace of the MMD, and why it ended."""

@@ -33,7 +33,7 @@ from skh.threads import in_threads
 
 @dataclass(frozen=True)
 class GaussianKernel:
-    r"""The kernel :math:`\frac1S \sum_s \exp(-(x - x')^\top \Lambda^{-1} (x - x') / 2\sigma_s^2)`.
+    r"""The kernel :math:`\sum_s a_s \exp(-(x - x')^\top \Lambda^{-1} (x - x') / 2\sigma_s^2)`.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ class GaussianKernel:
     metric : (d, d), optional
         The positive definite matrix :math:`\Lambda` in which distances are measured; the identity
         if left out.
+    weights : sequence of floats, optional
+        :math:`a_s`, scaled to sum to one; all equal if left out.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class GaussianKernel:
 
     variance: float | Sequence[float]
     metric: ArrayLike | None = None
+    weights: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         variances = _checks.real_array("variance", self.variance)
@@ -67,6 +70,10 @@ class GaussianKernel:
         )  # the caller's list may change, a kernel may not
         if self.metric is not None:
             object.__setattr__(self, "metric", _metric(self.metric))
+        if self.weights is not None:
+            weights = _checks.probabilities("weights", self.weights)
+            _checks.same_length("weights", weights, "variance", variances.size)
+            object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     @cached_property
     def variances(self) -> Array:
@@ -74,17 +81,24 @@ class GaussianKernel:
         return np.atleast_1d(np.asarray(self.variance, dtype=np.float64))
 
     @cached_property
-    def rates(self) -> Array:
-        r"""The factors :math:`1 / 2\sigma_s^2` of the squared distance, ``(S,)``."""
-        return 0.5 / self.variances
+    def scales(self) -> Array:
+        r"""The factors :math:`1 / 2\sigma_s^2` of the squared distance, and the weights, (2, S)."""
+        S = self.variances.size
+        weights = np.full(S, 1.0 / S) if self.weights is None else np.array(self.weights)
+        return np.array([0.5 / self.variances, weights])
+
+    @cached_property
+    def _from_unit(self) -> Array | None:
+        """The factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
+        if self.metric is None:
+            return None
+        return np.asarray(np.linalg.cholesky(np.asarray(self.metric, dtype=np.float64)))
 
     @cached_property
     def _to_unit(self) -> Array | None:
-        """The matrix T with T'T = inverse metric: in coordinates T x the metric is the identity."""
-        if self.metric is None:
-            return None
-        metric = np.asarray(self.metric, dtype=np.float64)
-        return np.asarray(np.linalg.inv(np.linalg.cholesky(metric)))
+        """Its inverse T, T'T = inverse metric: in coordinates T x the metric is the identity."""
+        L = self._from_unit
+        return None if L is None else np.asarray(np.linalg.inv(L))
 
     def _check_dimension(self, d: int) -> None:
         if self._to_unit is not None and len(self._to_unit) != d:
@@ -99,7 +113,11 @@ class GaussianKernel:
         self._check_dimension(x.shape[1])
         return np.ascontiguousarray(x.T) if self._to_unit is None else self._to_unit @ x.T
 
-    def _mixture(self, p: GaussianMixture) -> GaussianMixture:
+    def from_coordinates(self, X: Array) -> Array:
+        """Points ``(d, n)`` in those coordinates as rows: the inverse of `coordinates`."""
+        return np.ascontiguousarray((X if self._from_unit is None else self._from_unit @ X).T)
+
+    def mixture(self, p: GaussianMixture) -> GaussianMixture:
         """``p`` in the same coordinates."""
         self._check_dimension(p.d)
         return p if self._to_unit is None else p.linear_map(self._to_unit)
@@ -110,18 +128,18 @@ class GaussianKernel:
         Y = self.coordinates(y, len(X))
         out = np.empty((X.shape[1], Y.shape[1]))
         for row, c in zip(out, X.T, strict=True):
-            _compiled.kernel_row(row, Y, c, self.rates)
+            _compiled.kernel_row(row, Y, c, self.scales)
         return out
 
     def weighted_sum(self, x: ArrayLike, w: ArrayLike, y: ArrayLike) -> Array:
         """``gram(y, x) @ w`` in memory of one row: the mean map of the weighted points ``x``."""
         X = self.coordinates(x)
         Y = self.coordinates(y, len(X))
-        w = _checks.real_array("w", w) / len(self.rates)
+        w = _checks.real_array("w", w)
         _checks.same_length("w", w, "x", X.shape[1])
         out = np.zeros(Y.shape[1])
-        for rate in self.rates:
-            _compiled.add_bumps(out, Y, X.T, w, np.full(len(w), rate))
+        for rate, weight in self.scales.T:
+            _compiled.add_bumps(out, Y, X.T, weight * w, np.full(len(w), rate))
         return out
 
     def mean_map(self, p: GaussianMixture, x: ArrayLike) -> Array:
@@ -130,13 +148,13 @@ class GaussianKernel:
 
     def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
         """The mean map at points given in the kernel's `coordinates`."""
-        return self._mean_map(self._mixture(p), X)
+        return self._mean_map(self.mixture(p), X)
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
         out = np.zeros(X.shape[1])
-        for variance in self.variances:
-            _add_mean_map(out, p, X, variance)
-        return out / len(self.variances)
+        for variance, weight in zip(self.variances, self.scales[1], strict=True):
+            _add_mean_map(out, p, X, variance, weight)
+        return out
 
     def mean_map_expansion(self, p: GaussianMixture) -> Callable[[Array], Array] | None:
         """The second-order Taylor polynomials of the mean map, as a function of where to expand.
@@ -144,20 +162,20 @@ class GaussianKernel:
         Points and polynomials are in the kernel's `coordinates`; for the coefficients see
         `_compiled_lazy`.  None where each component has a matrix of its own.
         """
-        q = self._mixture(p)
+        q = self.mixture(p)
         if q.covariances.ndim == 3:
             return None
-        return lambda X: _mean_map_expansion(q, X, self.variances)
+        return lambda X: _mean_map_expansion(q, X, self.variances, self.scales[1])
 
     def mean_norm2(self, p: GaussianMixture) -> float:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
-        p = self._mixture(p)
+        p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
             # X - X' has the covariance 2 S around m_i - m_j, as in the mean map of that mixture.
             wider = GaussianMixture(p.weights, p.means, 2 * p.covariances)
             X = np.ascontiguousarray(p.means.T)
             return float(p.weights @ self._mean_map(wider, X))
-        return float(np.mean([_pair_sum(p, v) for v in self.variances]))
+        return float(self.scales[1] @ [_pair_sum(p, v) for v in self.variances])
 
 
 def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
@@ -173,16 +191,16 @@ def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
     return W / variance**0.5, p.weights * determinant, np.full(len(p), 0.5)
 
 
-def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float) -> None:
-    """Add the mean map of ``p`` for one scale and the identity metric at the columns of ``X``."""
+def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weight: float) -> None:
+    """Add ``weight`` times the mean map of ``p`` for one scale at the columns of ``X``."""
     if p.covariances.ndim < 3:
         A, heights, rates = _bumps(p, variance)
         if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
             X = A @ X
-        in_threads(_compiled.add_bumps, out.size)(out, X, p.means @ A.T, heights, rates)
+        in_threads(_compiled.add_bumps, out.size)(out, X, p.means @ A.T, weight * heights, rates)
         return
     W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
-    A, heights = W / variance**0.5, p.weights * determinant
+    A, heights = W / variance**0.5, weight * p.weights * determinant
     in_threads(_compiled.add_skewed_bumps, out.size)(out, X, p.means, heights, A)
 
 
@@ -195,13 +213,13 @@ def _pair_sum(p: GaussianMixture, variance: float) -> float:
     return float(_compiled_pairs.pair_sum(w, m, p.covariances / variance))
 
 
-def _mean_map_expansion(p: GaussianMixture, X: Array, variances: Array) -> Array:
+def _mean_map_expansion(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:
     d, P = X.shape
     out = np.zeros((1 + d + d * (d + 1) // 2, P))
-    for variance in variances:
+    for variance, weight in zip(variances, weights, strict=True):
         A, heights, rates = _bumps(p, variance)
         part = np.zeros_like(out)
-        _compiled_lazy.add_taylors(part, A @ X, p.means @ A.T, heights / len(variances), rates)
+        _compiled_lazy.add_taylors(part, A @ X, p.means @ A.T, weight * heights, rates)
         out += _pull_back(part, A)
     return out
 

@@ -8,6 +8,7 @@ that also tells the component, and its moments.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,7 +18,10 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._checks import RNG, Array, Indices
 from skh._compiled_sampling import add_rows, inverse_transform
-from skh.gaussian import check_covariance, factored, symmetric
+from skh.gaussian import check_covariance, factored, symmetric, whitener
+from skh.information import Information
+
+FLAT = 1e-10  # of the mixture's variance, added to that of its components to have a density
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,8 @@ class GaussianMixture:
     weights: Array
     means: Array
     covariances: Array
+    # What a filter knows of the observation to come; None outside of one.
+    information: Information | None = field(init=False, repr=False, default=None)
     _factors: Array = field(init=False, repr=False)
 
     def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
@@ -60,6 +66,12 @@ class GaussianMixture:
         S, L = (S, np.sqrt(S)) if S.ndim <= 1 else factored(S)
         object.__setattr__(self, "covariances", S)
         object.__setattr__(self, "_factors", L)
+
+    def seen_by(self, information: Information | None) -> GaussianMixture:
+        """The same mixture, with what is known of the observation to come."""
+        p = copy(self)
+        object.__setattr__(p, "information", information)
+        return p
 
     @property
     def d(self) -> int:
@@ -124,6 +136,21 @@ class GaussianMixture:
         if L.ndim == 2:
             return z @ L.T
         return np.asarray(np.einsum("nij,nj->ni", L[component], z))
+
+    def log_densities(self, x: Array) -> Array:
+        """``log(weights[k] N(x | means[k], covariances[k]))`` for each row of x, ``(n, K)``.
+
+        Covariances are raised by a trace of the mixture's spread, so that a component without any
+        has a density as well.
+        """
+        e = x[:, None, :] - self.means  # (n, K, d)
+        variances = self.covariance.diagonal()
+        trace = FLAT * np.diag(np.where(variances > 0.0, variances, 1.0))
+        S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
+        W, determinant = whitener(S + trace)
+        square = (np.matmul(W, e[..., None])[..., 0] if W.ndim == 3 else e @ W.T) ** 2
+        with np.errstate(divide="ignore"):  # a component of weight zero
+            return np.asarray(np.log(self.weights * determinant) - 0.5 * square.sum(-1))
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """``n`` independent draws, and the component that each came from."""

@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._checks import RNG, Array
 from skh.belief import Belief, FilterResult, Predicted, summary
+from skh.default_rule import default_rule
+from skh.information import Information, Told, learned
 from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, Model, as_carrying, gather, predictive
 from skh.observations import is_missing, series
@@ -36,8 +38,9 @@ class ParticleFilter:
     Parameters
     ----------
     model : Model or CarryingModel
-    rule : Rule
-        Turns each predictive mixture into weighted points (step 3 of Algorithm 2).
+    rule : Rule, optional
+        Turns each predictive mixture into weighted points (step 3 of Algorithm 2); `default_rule`
+        if left out.
     n : int
         Number of particles asked of the rule.
     rng : Generator, int or None
@@ -53,11 +56,17 @@ class ParticleFilter:
     """
 
     def __init__(
-        self, model: Model | CarryingModel, rule: Rule, n: int, *, rng: RNG = None
+        self,
+        model: Model | CarryingModel,
+        rule: Rule | None = None,
+        n: int = 100,
+        *,
+        rng: RNG = None,
     ) -> None:
         self._model = as_carrying(model)
-        _checks.rule("rule", rule)
-        self._rule = rule
+        self._observation_metric = getattr(model, "observation_metric", None)
+        self._rule = default_rule() if rule is None else rule
+        _checks.rule("rule", self._rule)
         self._n = _checks.positive_int("n", n)
         self._rng = np.random.default_rng(rng)
         self._belief: Belief | None = None
@@ -143,7 +152,8 @@ class ParticleFilter:
         rng: Generator,
     ) -> Predicted:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
-        points = self._rule(mixture, self._n, rng=rng)
+        seen = mixture.seen_by(self._information(t + 1, mixture))
+        points = self._rule(seen, self._n, rng=rng)
         check_points(points, mixture)
         x = _checks.read_only(points.x)
         ancestor = points.component if each == 1 else points.component // each
@@ -154,12 +164,20 @@ class ParticleFilter:
             carry = self._model.move(t, old.x[ancestor], gather(old.carry, ancestor), x)
         return Predicted(x, points.w, ancestor, points.mmd, carry)
 
+    def _information(self, t: int, mixture: GaussianMixture) -> Information | None:
+        """What is known of the observation of time ``t``: told by the model, or learned."""
+        if self._observation_metric is not None:
+            return Told(self._observation_metric, t, mixture)
+        return None if self._belief is None else self._belief.information
+
     def _include(self, new: Predicted, y: Any) -> Belief:
         """Step 4: include the observation and normalise."""
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
+        information = None if self._belief is None else self._belief.information
         log_w = _log(new.w)
         if not is_missing(y):
             log_likelihood, carry = self._weigh(t, new.x, y, carry)
+            information = learned(information, new.x, new.w, log_likelihood)
             log_w += log_likelihood
             evaluations = n
         top = log_w.max()
@@ -183,6 +201,7 @@ class ParticleFilter:
             n_likelihood_evaluations=evaluations,
             carry=carry,
             z=self._hidden_moments(carry),
+            information=information,
         )
 
     def _hidden_moments(self, carry: Carry) -> tuple[Array, Array] | None:
@@ -248,8 +267,8 @@ def _levels(quantiles: ArrayLike) -> Array:
 def particle_filter(
     model: Model | CarryingModel,
     ys: Iterable[Any],
-    rule: Rule,
-    n: int,
+    rule: Rule | None = None,
+    n: int = 100,
     *,
     rng: RNG = None,
     quantiles: ArrayLike = (),
@@ -263,7 +282,8 @@ def particle_filter(
     model : Model or CarryingModel
     ys : observations
         Whatever ``model.log_likelihood`` takes; None or NaN where nothing was measured.
-    rule : Rule
+    rule : Rule, optional
+        `default_rule` if left out.
     n : int
         Number of particles asked of the rule at each step.
     rng : Generator, int or None

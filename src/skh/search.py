@@ -25,13 +25,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+from typing import Protocol
 
 import numpy as np
 
 from skh import _compiled, _compiled_lazy
 from skh._checks import Array, Indices
 from skh._compiled_lazy import Cells
-from skh.simplex_qp import SimplexQP
 from skh.threads import get_threads, in_threads
 
 CELL_WIDTH = 0.5  # of a cell at most, in the kernel's smallest standard deviation
@@ -51,7 +51,7 @@ class Target:
     X: Array  # (d, M): the search points, in the coordinates of the kernel
     mu: Array  # (M,): the mean map there
     norm2: float  # the squared norm of the mean element
-    rates: Array  # (S,): kernel(x, y) = average over s of exp(-rates[s] |x - y|^2)
+    scales: Array  # (2, S): the rates and weights of the kernel's Gaussians
     # The Taylor polynomials of the mean map at the columns of its argument, where there is a way to
     # have them (see `_compiled_lazy` for the coefficients).
     expand: Callable[[Array], Array] | None = None
@@ -76,7 +76,7 @@ class Target:
         """
         d, M = self.X.shape
         extent, origin = np.ptp(self.X, axis=1), self.X.min(axis=1)
-        widest = CELL_WIDTH * sqrt(0.5 / self.rates.max())
+        widest = CELL_WIDTH * sqrt(0.5 / self.scales[0].max())
         if self.expand is None or crowd * (extent / widest + 1).prod() > M:
             return None
         width = min(widest, (extent.prod() * CELL_POINTS / M) ** (1 / d)) or widest
@@ -88,7 +88,8 @@ class Target:
         )
         # The third derivative of the features along a unit vector has the squared norm
         # 15 / variance^3, wherever and whichever way.
-        third = sqrt(15 * ((2 * self.rates) ** 3).mean()) / 6
+        rates, weights = self.scales
+        third = sqrt(15 * (weights @ (2 * rates) ** 3)) / 6
         return self._sorted(order, start, pivots, self.expand(pivots), width / 2, third)
 
     def levels(self) -> Cells:
@@ -109,7 +110,7 @@ class Target:
     ) -> Cells:
         X, mu = np.ascontiguousarray(self.X[:, order]), self.mu[order]
         top = np.maximum.reduceat(mu, start[:-1])
-        return Cells(X, mu, order, start, pivots, expansion, top, half, third, self.rates)
+        return Cells(X, mu, order, start, pivots, expansion, top, half, third, self.scales)
 
 
 class FullBlend:
@@ -124,8 +125,19 @@ class FullBlend:
     def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
         """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
         t = self._target
-        vertex = self._search(self._g, t.mu, t.X, t.X[:, j], t.rates, step, self._threads)
+        vertex = self._search(self._g, t.mu, t.X, t.X[:, j], t.scales, step, self._threads)
         return vertex, float(self._g[vertex])
+
+
+class Combination(Protocol):
+    """Weights of chosen points."""
+
+    w: Array
+
+    @property
+    def active(self) -> Indices:
+        """The points with positive weight."""
+        ...
 
 
 class FullCombine:
@@ -139,10 +151,10 @@ class FullCombine:
     def add(self, chosen: Indices) -> Array:
         """Take in the last of the chosen points; its kernel values to all of them."""
         t, k = self._target, len(chosen)
-        _compiled.kernel_row(self._rows[k - 1], t.X, t.X[:, chosen[-1]], t.rates)
+        _compiled.kernel_row(self._rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
         return self._rows[:k, chosen[-1]]
 
-    def __call__(self, qp: SimplexQP, mmd2: float) -> tuple[int, float]:
+    def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
         """The next vertex for the weights of the programme, and the iterate there."""
         t = self._target
         vertex = _compiled.combine_and_search(self._g, t.mu, self._rows, qp.active, qp.w)
@@ -202,11 +214,11 @@ class LazyCombine:
         t, k = self._target, len(chosen)
         self._chosen = chosen
         self._centres[:, k - 1] = t.X[:, chosen[-1]]
-        _compiled.kernel_row(self._row, t.X, t.X[:, chosen[-1]], t.rates)
+        _compiled.kernel_row(self._row, t.X, t.X[:, chosen[-1]], t.scales)
         _compiled_lazy.round_to_levels(self._rows[k - 1], self._row)
         return self._row[chosen]
 
-    def __call__(self, qp: SimplexQP, mmd2: float) -> tuple[int, float]:
+    def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
         """The next vertex for the weights of the programme, and the iterate there."""
         if self._full is not None:
             return self._full(qp, mmd2)
@@ -214,7 +226,7 @@ class LazyCombine:
         # Rounding to levels, and in the sum of rows, of which four are added at a time.
         error = 0.5 / _compiled_lazy.LEVELS + (len(w) / 4 + 4) * SINGLE + SLACK
         vertex, value, count = _compiled_lazy.screened_search(
-            *(self._gap, t.mu, self._rows, active, w, t.X, self._centres[:, active], t.rates),
+            *(self._gap, t.mu, self._rows, active, w, t.X, self._centres[:, active], t.scales),
             error,
         )
         self.kernel_evaluations += count

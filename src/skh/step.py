@@ -8,15 +8,19 @@ without approximation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
+from skh import _checks
 from skh._checks import Array, Indices
 from skh._compiled_qp import GRADIENT
 from skh.search import FullBlend, FullCombine, LazyBlend, LazyCombine, Target
 from skh.simplex_qp import SimplexQP
+from skh.weights import effective_size, protected_weights, resolution
+
+HIDDEN = -2.0  # a mean map so low that the search never finds the point again
 
 
 class Iterate(Protocol):
@@ -114,6 +118,15 @@ class Herding:
 
 
 @dataclass(frozen=True)
+class OpenLoop:
+    """The step size 2/(k+2) that the paper mentions beside 1/(k+1): later points weigh more."""
+
+    def start(self, target: Target, n: int) -> Iterate:
+        """The iterate g_0 = 0."""
+        return ConvexIterate(target, n, lambda iterate: 2.0 / (iterate.k + 2))
+
+
+@dataclass(frozen=True)
 class LineSearch:
     """The step size that minimises the MMD along the segment: option (2) of Algorithm 1 (FW-LS)."""
 
@@ -168,10 +181,73 @@ class CorrectiveIterate:
         return self._chosen[: self._k], self._qp.w[: self._k]
 
 
+class ProtectedIterate(CorrectiveIterate):
+    """The same with a ridge on the weights and a floor under their effective sample size.
+
+    No search point is taken twice and none is given up, so that there are as many as asked for.
+    """
+
+    def __init__(self, target: Target, n: int, ridge: float, min_ess: float) -> None:
+        hiding = replace(target, mu=target.mu.copy())
+        super().__init__(hiding, n)
+        self._ridge, self._min_ess = ridge, min_ess
+        self._w = np.ones(1)  # as returned
+
+    def move(self) -> bool:
+        """Add the vertex, even if the programme has no use for it; never take it again."""
+        qp, j, k = self._qp, self._vertex, self._k
+        self._chosen[k] = j
+        self._k += 1
+        row = self.search.add(self._chosen[: k + 1]).copy()
+        row[k] += self._ridge
+        qp.add(row, self._target.mu[j])
+        self._target.mu[j] = HIDDEN
+        self._w = qp.w[: k + 1]
+        self._vertex, self._g = self.search(qp, self.mmd2)
+        return True
+
+    @property
+    def mmd2(self) -> float:
+        """Squared distance to the target."""
+        w, K, c = self._w, *self._programme()
+        return float(w @ (K @ w) - 2 * (c @ w) + self._target.norm2)
+
+    @property
+    def combination(self) -> tuple[Indices, Array]:
+        """The search points taken in so far, and their weights, all positive."""
+        if self._w.min() <= 0.0 or effective_size(self._w) < self._min_ess * self._k:
+            self._w = protected_weights(*self._programme(), self._ridge, self._min_ess)
+        return self._chosen[: self._k], self._w
+
+    def _programme(self) -> tuple[Array, Array]:
+        """The quadratic and the linear part, without the ridge."""
+        k = self._k
+        return self._qp.K[:k, :k] - self._ridge * np.eye(k), self._qp.c[:k]
+
+
 @dataclass(frozen=True)
 class FullyCorrective:
-    """All weights optimised anew on the simplex at each step (FCFW); see `simplex_qp`."""
+    """All weights optimised anew on the simplex at each step (FCFW); see `simplex_qp`.
+
+    The best weights are zero for many points, and such points are not returned.  With a ``ridge``
+    on the weights or an effective sample size of at least ``min_ess`` n they are protected from
+    that (`weights`): exactly n different search points are returned, at little loss.  A ridge of
+    None stands for `resolution`: the fewer points there are for a dimension, the more even.
+    """
+
+    ridge: float | None = 0.0
+    min_ess: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.ridge is not None:
+            _checks.non_negative("ridge", self.ridge)
+        _checks.fraction("min_ess", self.min_ess)
 
     def start(self, target: Target, n: int) -> Iterate:
         """The iterate g_0 = 0."""
-        return CorrectiveIterate(target, n)
+        if self.ridge == self.min_ess == 0.0:
+            return CorrectiveIterate(target, n)
+        if n > target.mu.size:
+            raise ValueError(f"search_points must be at least n = {n}, got {target.mu.size}")
+        ridge = resolution(n, len(target.X)) if self.ridge is None else self.ridge
+        return ProtectedIterate(target, n, ridge, self.min_ess)

@@ -1,0 +1,57 @@
+r"""The kernel that needs no tuning: a metric that follows what the filter knows.
+
+.. math:: \Lambda^{-1} = (u P)^{-1} + F
+
+P is the covariance of the mixture and F the information that the coming observation is expected to
+bring (`information`).  Up to the factor u this is the precision that the posterior will have:
+directions that the likelihood sees are resolved as finely as it sees them, all others only in their
+low moments, and every unit cancels.  Several `SCALES` of that metric are averaged, because the
+length of a likelihood is known only roughly and a posterior may be narrower in one place than in
+another.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skh._checks import Array
+from skh.gaussian import symmetric
+from skh.kernel import GaussianKernel
+from skh.mixture import GaussianMixture
+from skh.weights import resolution
+
+SCALES = (0.01, 0.1, 1.0, 10.0)
+SMOOTHNESS = 1.0  # a_s = s^nu: a kernel like one of Matern's with this nu
+UNSEEN = 10.0  # u: how much wider than the mixture the metric is where the likelihood sees nothing
+JITTER = 1e-9  # in units of the spread of each coordinate: keeps a flat mixture's metric regular
+
+
+def automatic_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
+    """The kernel for n points of a mixture, given what is known of the observation to come.
+
+    >>> p = GaussianMixture([1.0], [[0.0, 0.0]], np.diag([1.0, 1e-12]))
+    >>> np.diag(automatic_kernel(p, 100).metric).round(15)
+    array([1.e+01, 1.e-11])
+    """
+    L = spread(p)
+    F = None if p.information is None else p.information.matrix
+    if F is None:
+        return _kernel(UNSEEN * symmetric(L @ L.T), n)
+    seen, axes = np.linalg.eigh(symmetric(L.T @ F @ L))
+    B = (L @ axes) / np.sqrt(1.0 / UNSEEN + np.maximum(seen, 0.0))
+    return _kernel(symmetric(B @ B.T), n)
+
+
+def _kernel(metric: Array, n: int) -> GaussianKernel:
+    # Between n points no finer structure can be seen; to ask for it pulls them to the centres.
+    scales = [s for s in SCALES if s >= resolution(n, len(metric))] or [SCALES[-1]]
+    return GaussianKernel(scales, metric, [s**SMOOTHNESS for s in scales])
+
+
+def spread(p: GaussianMixture) -> Array:
+    """A factor L with L L' = the covariance of ``p``, made regular without looking at units."""
+    P = p.covariance
+    sd = np.sqrt(P.diagonal())
+    sd = np.where(sd > 0.0, sd, 1.0)
+    correlation = P / np.outer(sd, sd) + JITTER * np.eye(p.d)
+    return np.asarray(sd[:, None] * np.linalg.cholesky(correlation))

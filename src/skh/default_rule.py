@@ -1,0 +1,20 @@
+"""The rule that a filter uses unless told otherwise; docs/default_rule.md tells why this one."""
+
+from __future__ import annotations
+
+from skh.fw_quad import FWQuad
+from skh.refine import Refine
+from skh.step import FullyCorrective
+
+
+def default_rule() -> FWQuad:
+    """Fully corrective steps in the automatic kernel, then all points moved and weighed again.
+
+    >>> default_rule().kernel is None  # made anew for each mixture
+    True
+    """
+    return FWQuad(
+        step=FullyCorrective(ridge=None, min_ess=0.5),
+        search_points=1500,
+        refine=Refine(iterations=30),
+    )

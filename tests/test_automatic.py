@@ -1,0 +1,183 @@
+"""The automatic kernel, the information it rests on, and the default rule."""
+
+import numpy as np
+import pytest
+
+import oracles
+import skh
+from skh.automatic import SCALES, UNSEEN, automatic_kernel
+from skh.information import Learned, Told, learned
+from skh.weights import effective_size
+
+
+def metric(p):
+    return np.array(automatic_kernel(p, 100).metric)
+
+
+def test_the_metric_is_the_scaled_posterior_covariance():
+    rng = np.random.default_rng(0)
+    p = oracles.random_mixture(10, 3, rng, "matrices")
+    C = rng.standard_normal((1, 3))
+    F = C.T @ C / 0.1
+    seen = p.seen_by(Told(lambda t, x: F, 0, p))
+    expected = np.linalg.inv(np.linalg.inv(UNSEEN * p.covariance) + F)
+    np.testing.assert_allclose(metric(seen), expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(metric(p), UNSEEN * p.covariance, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d", "narrowest"), [(100, 1, 0.01), (100, 3, 0.1), (20, 15, 1.0)])
+def test_scales_are_no_finer_than_the_points_are_dense(n, d, narrowest):
+    kernel = automatic_kernel(skh.GaussianMixture([1.0], np.zeros((1, d)), 1.0), n)
+    assert min(kernel.variance) == narrowest
+    assert max(kernel.variance) == max(SCALES)
+
+
+def test_a_flat_mixture_has_a_regular_metric():
+    flat = skh.GaussianMixture([0.5, 0.5], [[0.0, 1.0], [2.0, 3.0]], 0.0)  # on a line
+    assert np.linalg.eigvalsh(metric(flat)).min() > 0
+    point = skh.GaussianMixture([1.0], [[0.0, 1.0]], 0.0)
+    assert np.isfinite(metric(point)).all()
+    assert len(skh.default_rule()(flat, 10, rng=0)) == 10
+
+
+def gaussian_observation(C, R, d, n, rng):
+    """Particles of a standard normal state and their log-likelihoods for a random observation."""
+    x = rng.standard_normal((n, d))
+    y = C @ rng.standard_normal(d) + np.sqrt(R) * rng.standard_normal()
+    return x, np.full(n, 1 / n), -0.5 * (y - x @ C) ** 2 / R
+
+
+def test_information_finds_the_only_direction_that_the_likelihood_sees():
+    """15 dimensions, 50 particles, one coordinate seen: after 30 steps little else is left."""
+    rng = np.random.default_rng(1)
+    C, R = np.eye(15)[3] * 2, 0.1
+    known = None
+    for _ in range(30):
+        known = learned(known, *gaussian_observation(C, R, 15, 50, rng))
+        assert known.matrix.shape == (15, 15)  # asked for, hence pooled
+    values, axes = np.linalg.eigh(known.matrix)
+    assert abs(axes[3, -1]) > 0.98
+    assert np.abs(values[:-1]).max() < 0.1 * values[-1]
+    assert 0.5 < values[-1] / (C @ C / R) < 20  # the Fisher information, roughly
+
+
+def test_information_of_a_smooth_likelihood_is_its_mean_squared_slope():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-1, 1, (400, 2))
+    known = learned(None, x, np.full(400, 1 / 400), 3.0 * x[:, 0])
+    np.testing.assert_allclose(known.matrix, [[9.0, 0.0], [0.0, 0.0]], atol=0.1)
+
+
+def test_information_is_not_computed_unless_asked_for():
+    x, w = np.zeros((3, 1)), np.full(3, 1 / 3)
+    known = learned(None, x, w, np.zeros(3))
+    for _ in range(5):
+        known = learned(known, x, w, np.zeros(3))
+    assert isinstance(known, Learned)
+    assert known.before is None
+    assert known.steps == 0
+
+
+def test_impossible_particles_do_not_disturb_the_information():
+    x = np.linspace(-1, 1, 50)[:, None]
+    likelihood = np.where(x[:, 0] > 0.9, -np.inf, -x[:, 0])
+    known = learned(None, x, np.full(50, 0.02), likelihood)
+    assert np.isfinite(known.matrix).all()
+
+
+def test_a_model_may_tell_its_information():
+    model = skh.models.lgss15()
+    F = model.C.T @ np.linalg.inv(model.R) @ model.C
+
+    class Telling(type(model)):
+        def observation_metric(self, t, x):
+            return F
+
+    telling = Telling(**{name: getattr(model, name) for name in model.__dataclass_fields__})
+    _, ys = model.simulate(30, rng=0)
+    exact = skh.kalman_filter(model, ys)
+
+    def rmse(m, rule):
+        means = skh.particle_filter(m, ys, rule, 50, rng=1).means
+        return np.sqrt(np.mean((means - exact.means) ** 2))
+
+    assert rmse(telling, None) < 0.5 * rmse(model, skh.Stratified())
+
+
+def test_what_the_model_tells_is_checked():
+    class Wrong(type(skh.models.nonlinear_benchmark())):
+        def observation_metric(self, t, x):
+            return np.zeros((2, 2))
+
+    with pytest.raises(ValueError, match=r"observation_metric at t=0 .* got shape \(2, 2\)"):
+        skh.ParticleFilter(Wrong(), n=10, rng=0).step(1.0)
+
+
+class Scaled:
+    """A model in other units: x' = s x."""
+
+    def __init__(self, model, s):
+        self.model, self.s = model, np.asarray(s)
+
+    def prior(self):
+        return self.model.prior().linear_map(np.diag(self.s))
+
+    def transition(self, t, x):
+        means, S = self.model.transition(t, x / self.s)
+        S = S * np.eye(len(self.s)) if np.ndim(S) == 0 else S
+        return means * self.s, self.s[:, None] * S * self.s
+
+    def log_likelihood(self, t, x, y):
+        return self.model.log_likelihood(t, x / self.s, y)
+
+
+@pytest.mark.parametrize("s", [(1e-6, 1.0, 1e6), (1e6, 1e-3, 1e-6)])
+def test_units_do_not_matter(s):
+    model = skh.models.lgss3()
+    _, ys = model.simulate(8, rng=0)
+    plain = skh.particle_filter(model, ys, n=20, rng=1)
+    scaled = skh.particle_filter(Scaled(model, s), ys, n=20, rng=1)
+    np.testing.assert_allclose(scaled.means / np.array(s), plain.means, atol=1e-5)
+    assert scaled.log_evidence == pytest.approx(plain.log_evidence, abs=1e-4)
+
+
+@pytest.mark.parametrize("model", [skh.models.lgss3(), skh.models.nonlinear_benchmark()])
+def test_the_default_returns_all_particles_and_keeps_their_weights_even(model):
+    _, ys = model.simulate(15, rng=0)
+    pf, sizes = skh.ParticleFilter(model, n=30, rng=1), []
+    for y in ys:
+        pf.step(y)
+        predicted = pf._predict_particles()
+        sizes.append(effective_size(predicted.w) / 30)
+        assert len(predicted.w) == 30
+    assert min(sizes) >= 0.5 - 1e-9
+
+
+def test_the_default_beats_drawing_by_far():
+    """Three models, N = 50, medians of three series: the bounds leave a factor of two."""
+    for model, bound in [
+        (skh.models.lgss3(), 0.3),
+        (skh.models.nonlinear_benchmark(), 0.4),
+    ]:
+        ratios = []
+        for seed in range(3):
+            _, ys = model.simulate(50, rng=seed)
+            many = skh.particle_filter(model, ys, skh.Stratified(), 50_000, rng=9).means
+            few = [
+                np.sqrt(
+                    np.mean((skh.particle_filter(model, ys, rule, 50, rng=1).means - many) ** 2)
+                )
+                for rule in (None, skh.Stratified())
+            ]
+            ratios.append(few[0] / few[1])
+        assert np.median(ratios) < bound
+
+
+def test_a_tolerance_makes_the_number_of_particles_follow_the_target():
+    """Two modes take more particles than one, and never more than the budget."""
+    rule = skh.FWQuad(skh.GaussianKernel(1.0), skh.FullyCorrective(), 1_000, tol=0.02)
+    model = skh.models.nonlinear_benchmark()
+    _, ys = model.simulate(30, rng=0)
+    counts = skh.particle_filter(model, ys, rule, 60, rng=1).n_particles
+    assert counts.max() <= 60
+    assert counts.max() >= 2 * counts.min()

@@ -13,7 +13,7 @@ The parts: a `GaussianMixture` is turned into `WeightedPoints` by a rule (`FWQua
 step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references.
 """
 
-from skh import models
+from skh import geometry, models
 from skh.belief import Belief, FilterResult
 from skh.function_model import model_from_functions
 from skh.fw_quad import FWPoints, FWQuad, Stop
@@ -54,6 +54,7 @@ __all__ = [
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
+    "geometry",
     "get_threads",
     "jump_markov_filter",
     "kalman_filter",

@@ -33,7 +33,6 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import Array
-from skh.gaussian import transposed
 from skh.geometry import rotation
 
 State = Any  # a stack of states: an array or a tuple of arrays, one row per state
@@ -96,7 +95,7 @@ class SE3:
 
     def coordinates(self, reference: Pose, states: Pose) -> Array:
         """(p, Log(R_ref' R))."""
-        turn = rotation.log(transposed(reference.rotation) @ states.rotation)
+        turn = rotation.between(reference.rotation, states.rotation)
         return np.concatenate([states.position, turn], axis=-1)
 
     def states(self, reference: Pose, x: Array) -> Pose:
@@ -117,7 +116,7 @@ class SE3:
 
     def minus(self, states: Pose, origins: Pose) -> Array:
         """(p - p_0, Log(R_0' R))."""
-        turn = rotation.log(transposed(origins.rotation) @ states.rotation)
+        turn = rotation.between(origins.rotation, states.rotation)
         return np.concatenate([states.position - origins.position, turn], axis=-1)
 
     def mean(self, states: Pose, w: Array | None = None) -> Pose:

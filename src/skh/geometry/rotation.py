@@ -22,11 +22,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks
+from skh import _checks, _compiled_rotation
 from skh._checks import Array
 from skh.gaussian import transposed
 
-SMALL = 0.1  # radians; below it the quotients of small numbers are replaced by their series
 ORTHOGONAL = 1e-6  # tolerated error of R'R = I
 
 
@@ -44,9 +43,7 @@ def exp(v: ArrayLike) -> Array:
     >>> exp([0.0, 0.0, np.pi / 2]).round(12) @ [1.0, 0.0, 0.0]
     array([0., 1., 0.])
     """
-    v = _vectors("v", v)
-    angle = _angle(v)
-    return _polynomial(v, np.sinc(angle / np.pi), 0.5 * np.sinc(angle / (2 * np.pi)) ** 2)
+    return _rows(_compiled_rotation.exp, _vectors("v", v), 1)
 
 
 def log(R: ArrayLike) -> Array:
@@ -55,63 +52,38 @@ def log(R: ArrayLike) -> Array:
     >>> log(exp([0.1, -0.2, 3.0])).round(12)
     array([ 0.1, -0.2,  3. ])
     """
-    q = quaternion(R)
-    v, w = q[..., :3], q[..., 3]
-    sine = _angle(v)
-    whole = sine > 0
-    half_over_sine = np.arctan2(sine, w) / np.where(whole, sine, 1.0)
-    return 2 * np.where(whole, half_over_sine, 1.0)[..., None] * v
+    return _rows(_compiled_rotation.log, rotations("R", R), 2)
+
+
+def between(A: Array, R: Array) -> Array:
+    """Log(A' R) for rotations that need no check: the turn from A to R in the frame of A."""
+    return _rows(_compiled_rotation.log, transposed(A) @ R, 2)
 
 
 def right_jacobian(v: ArrayLike) -> Array:
     """J_r: how Exp(v) turns in the body's frame when v changes."""
-    v = _vectors("v", v)
-    angle = _angle(v)
-    series = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880)
-    cubic = _or_series(angle, lambda a: (a - np.sin(a)) / a**3, series)
-    return _polynomial(v, -0.5 * np.sinc(angle / (2 * np.pi)) ** 2, cubic)
+    return _rows(_compiled_rotation.right_jacobian, _vectors("v", v), 1)
 
 
 def right_jacobian_inverse(v: ArrayLike) -> Array:
     """J_r^-1: how Log(R) changes when the body turns; fit for angles below 2 pi."""
-    v = _vectors("v", v)
-    angle = _angle(v)
-    series = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600)
-    square = _or_series(angle, lambda a: (1 - a / 2 / np.tan(a / 2)) / a**2, series)
-    return _polynomial(v, np.full(angle.shape, 0.5), square)
+    return _rows(_compiled_rotation.right_jacobian_inverse, _vectors("v", v), 1)
 
 
 def quaternion(R: ArrayLike) -> Array:
-    """Unit quaternions (x, y, z, w) with w >= 0.
-
-    The four products of a quaternion's entries with its largest one are sums of entries of R
-    without cancellation (Shepperd's method), hence accurate for every angle, pi included.
-    """
-    R = rotations("R", R)
-    trace = np.trace(R, axis1=-2, axis2=-1)[..., None]
-    diagonal = np.linalg.diagonal(R)
-    squares = np.concatenate([1 + 2 * diagonal - trace, 1 + trace], axis=-1)  # 4 times each
-    products = np.empty((*R.shape[:-2], 4, 4))  # 4 times the product of each two
-    for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
-        products[..., j, k] = products[..., k, j] = R[..., j, k] + R[..., k, j]
-        products[..., i, 3] = products[..., 3, i] = R[..., k, j] - R[..., j, k]
-    index = np.arange(4)
-    products[..., index, index] = squares
-    largest = squares.argmax(axis=-1)[..., None, None]
-    q = np.take_along_axis(products, largest, axis=-2)[..., 0, :]
-    q = q / _angle(q)[..., None]
-    return np.asarray(np.where(q[..., 3:] < 0, -q, q))
+    """Unit quaternions (x, y, z, w) with w >= 0."""
+    return _rows(_compiled_rotation.quaternions, rotations("R", R), 2)
 
 
 def from_quaternion(q: ArrayLike) -> Array:
     """The rotations of quaternions (x, y, z, w), which are scaled to length one."""
     q = _vectors("q", q, 4)
-    length = _angle(q)
+    length = np.linalg.norm(q, axis=-1)
     if (length == 0).any():
         raise ValueError("q must have quaternions of positive length, got (0, 0, 0, 0)")
-    q = q / length[..., None]
-    K = hat(q[..., :3])
-    return np.asarray(np.eye(3) + 2 * q[..., 3, None, None] * K + 2 * K @ K)
+    unit = np.asarray(q / length[..., None])
+    K = hat(unit[..., :3])
+    return np.asarray(np.eye(3) + 2 * unit[..., 3, None, None] * K + 2 * K @ K)
 
 
 def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
@@ -130,7 +102,7 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
     _checks.same_length("w", w, "R", len(R))
     M = projected(np.tensordot(w, R, 1))
     for _ in range(50):
-        step = w @ log(M.T @ R)
+        step = w @ between(M, R)
         M = M @ exp(step)
         if np.abs(step).max() < 1e-15:
             break
@@ -163,20 +135,8 @@ def _vectors(name: str, v: ArrayLike, d: int = 3) -> Array:
     return v
 
 
-def _angle(v: Array) -> Array:
-    return np.asarray(np.sqrt(np.einsum("...i,...i", v, v)))
-
-
-def _polynomial(v: Array, a: Array, b: Array) -> Array:
-    """I + a K + b K^2."""
-    K = hat(v)
-    return np.asarray(np.eye(3) + a[..., None, None] * K + b[..., None, None] * (K @ K))
-
-
-def _or_series(
-    angle: Array, function: Callable[[Array], Array], coefficients: tuple[float, ...]
-) -> Array:
-    """``function(angle)``, or its series in the squared angle where the angle is small."""
-    small = angle < SMALL
-    direct = function(np.where(small, 1.0, angle))
-    return np.where(small, np.polynomial.polynomial.polyval(angle**2, coefficients), direct)
+def _rows(kernel: Callable[[Array], Array], stack: Array, axes: int) -> Array:
+    """A kernel that takes one row per rotation, on a stack of any shape whose last axes are one."""
+    rows = np.ascontiguousarray(stack).reshape(-1, *stack.shape[stack.ndim - axes :])
+    out = kernel(rows)
+    return out.reshape(*stack.shape[: stack.ndim - axes], *out.shape[1:])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import skh
-from skh import _compiled_uav
+from skh import _compiled_rotation, _compiled_uav
 from skh.gaussian import condition
 from skh.geometry import SE3, Charted, Pose, rotation, states_of
 from skh.models.uav import Observation, Parameters, Start, UavModel, drawn_flight, survey_flight
@@ -278,6 +278,36 @@ def test_filters_of_all_rules_follow_the_flight():
         mean = SE3().mean(poses, belief.w)
         assert np.abs(SE3().minus(truth, mean)[:3]).max() < 0.5
         assert np.abs(SE3().minus(truth, mean)[3:]).max() < 0.02
+
+
+def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code(monkeypatch):
+    flight = survey_flight(6, rng=0)
+    ys = list(flight.observations)
+    pixels = ys[3].pixels.copy()
+    pixels[0] += 300.0
+    ys[3] = changed(ys[3], pixels=pixels)
+
+    def moments():
+        pf = skh.ParticleFilter(flight.model, skh.Stratified(), 4, rng=0)
+        beliefs = [pf.step(y) for y in ys]
+        v = np.array([[0.01, 0.0, 0.0], [1.0, 2.0, 2.1], [-3.0, 0.5, 0.0], [0.1, 3.0, 0.2]])
+        R = rotation.exp(v)
+        jacobians = rotation.right_jacobian(v), rotation.right_jacobian_inverse(v)
+        behind = np.empty((2, 3))
+        seen = _compiled_uav.project(np.zeros(3), np.eye(3), np.ones(3), 1.0, behind)
+        rotations = (rotation.log(R), rotation.quaternion(R), *jacobians)
+        return [b.joint_moments[0] for b in beliefs], rotations, seen
+
+    compiled = moments()
+    for module in (_compiled_uav, _compiled_rotation):
+        for name, function in vars(module).copy().items():
+            if hasattr(function, "py_func"):
+                monkeypatch.setattr(module, name, function.py_func)
+    python = moments()
+    np.testing.assert_allclose(python[0], compiled[0], rtol=1e-9, atol=1e-9)
+    for a, b in zip(python[1], compiled[1], strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-13)
+    assert python[2] == compiled[2] == (np.inf, np.inf)  # a point above the camera
 
 
 def test_the_same_seed_gives_the_same_flight():

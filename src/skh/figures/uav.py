@@ -87,7 +87,7 @@ def _against_n(axis: Any, records: Sequence[Record], title: str) -> None:
 
 
 def _ends(flights: dict[str, list[Record]]) -> Picture:
-    figure, axes = panels(2, len(flights), width=2.7, height=2.5)
+    figure, axes = panels(2, len(flights), width=max(2.7, 9 / len(flights)), height=2.5)
     for column, (name, records) in enumerate(flights.items()):
         _against_n(axes[0, column], records, f"{name}, to the reference")
         _to_truth(axes[1, column], records, f"{name}, to the truth")
@@ -123,11 +123,11 @@ def _from_above(name: str, records: Sequence[Record]) -> Picture:
     figure, axes = panels(1, 2, width=5.0, height=4.6)
     wide, near = axes[0]
     end = flight.poses.position[-1]
-    for axis in (wide, near):
+    for axis, shown in ((wide, records), (near, whole(records))):
         axis.plot(*flight.landmarks[:, :2].T, ".", color="0.8", markersize=2)
         axis.plot(*flight.poses.position[:, :2].T, color="black", linewidth=1, label="true path")
-        for rule in in_order(r.rule for r in records):
-            _dots(axis, records, rule, few)
+        for rule in in_order(r.rule for r in shown):
+            _dots(axis, shown, rule, few)
         axis.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
     ends = np.array([(r.x, r.y) for r in whole(records)])
     reach = max(np.abs(ends - end[:2]).max() * 1.15, 0.5)
@@ -144,7 +144,7 @@ def _from_above(name: str, records: Sequence[Record]) -> Picture:
 
 
 def _dots(axis: Any, records: Sequence[Record], rule: str, n: int) -> None:
-    """The positions that a rule estimated at all moments."""
+    """The positions that a rule estimated."""
     chosen = [r for r in records if r.rule == rule and (r.n == n or rule == REFERENCE)]
     colour, marker, _ = LOOK[rule]
     x = np.array([(r.x, r.y) for r in chosen]).reshape(-1, 2)

@@ -8,12 +8,21 @@ import pytest
 
 import skh
 from skh.claims.statistics import MissingError
-from skh.claims.uav import end_ratio, errors, errors_accumulate, like_a_reference, whole
+from skh.claims.uav import (
+    end_ratio,
+    errors,
+    errors_accumulate,
+    few_beat_many_in_one_step,
+    like_a_reference,
+    whole,
+)
+from skh.experiments.one_step import one_step_errors
 from skh.experiments.record import Record
 from skh.experiments.task import data_seed
 from skh.experiments.uav import Uav, simulated
 from skh.experiments.whitened import Whitened
 from skh.figures.uav import pictures
+from skh.models.uav import survey_flight
 from small import UAV
 
 
@@ -25,13 +34,13 @@ def records():
 def test_references_are_tasks_of_their_own():
     tasks = Uav().tasks()
     keys = [t.key for t in tasks]
-    assert len(set(keys)) == len(keys) == 5 * 3 * 10 + 10 + 4 * 2
+    assert len(set(keys)) == len(keys) == 5 * 3 * 10 + 10 + 4 * 2 + 5
     assert sum(k.startswith("reference_0_") for k in keys) == 10
-    assert replace(Uav(), runs=1, reference_runs=(1, 1)).tasks() == tasks[: 5 * 4]
+    assert replace(Uav(), runs=1, reference_runs=(1, 1)).tasks() == tasks[: 5 * 5]
 
 
 def test_a_task_is_a_function_of_its_name(records):
-    task = UAV.tasks()[1]
+    task = UAV.tasks()[2]
     seconds = {"seconds": 0.0, "rule_seconds": 0.0}
     again = [str(replace(r, **seconds)) for r in UAV.work(task)]
     first = [r for r in records if r.seed == task.seed]
@@ -96,12 +105,34 @@ def test_errors_that_stay_do_not_accumulate():
     assert errors_accumulate(stays).holds is False
 
 
+def test_placed_particles_do_one_step_better_than_four_times_as_many_random_ones():
+    """Ten moments of one flight, the same mixtures of 50 components for all; M = 2,000."""
+    flight = survey_flight(110, rng=11)
+    few = {"SKH": replace(Uav(), search_points=2_000).rules()["SKH-FCFW"], "PF": skh.Stratified()}
+    at = set(range(15, 110, 10))
+    found = one_step_errors(flight.model, flight.observations, few, 50, at, 20_000, 0)
+
+    def many(p, n, *, rng=None):
+        return skh.Stratified()(p, 4 * n, rng=rng)
+
+    more = one_step_errors(flight.model, flight.observations, {"PF": many}, 50, at, 20_000, 0)
+    assert found["SKH"] < more["PF"] < found["PF"]
+
+
 def test_pictures_of_a_run_that_has_only_begun(records):
     assert pictures([r for r in records if r.rule != "reference"]) == []
     assert pictures([r for r in records if r.rule == "reference"]) == []
     begun = [r for r in records if r.model == "flight-0" and r.batch == 0]
     assert [p.name for p in pictures(begun)] == ["uav", "uav-flights", "uav-above"]
     assert len(whole(begun)) == 1 + 2 * 5
+
+
+def test_single_steps_leave_one_record_per_rule_and_n(records):
+    steps = [r for r in records if r.model == "one-step"]
+    assert len(steps) == 2 * 2 * 5
+    assert {r.batch for r in steps} == {0, 1}
+    assert all(r.rmse > 0 for r in steps)
+    assert isinstance(few_beat_many_in_one_step(records, rule="SKH-FW").statistics["worth"], float)
 
 
 def test_a_whitened_rule_is_one_with_the_mixture_s_covariance_as_its_metric():

@@ -13,13 +13,15 @@ from pathlib import Path
 import numpy as np
 
 import skh
+from skh.experiments.whitened import Whitened
 from skh.geometry import states_of
 from skh.models.uav import Observation
 from skh.scores import ate, nees, pose_estimate, rpe
 from skh.trajectory import Trajectory, write_tum
 
 BLIND, JUMP, DEAD = (0.3, 0.34), 0.6, 0.8  # parts of the flight
-RULE = skh.FWQuad(skh.GaussianKernel((1e-4, 1e-3, 1e-2, 1e-1)), skh.FullyCorrective(), 2_000)
+# Metres and radians: the kernel has to measure in units of each mixture's own spread.
+RULE = Whitened(skh.FWQuad(skh.GaussianKernel((0.3, 1.0, 3.0, 10.0)), skh.FullyCorrective(), 2_000))
 
 
 def spoiled(observations):
@@ -47,7 +49,7 @@ def fly(flight, n, seed=0):
         poses = states_of(belief)
         estimates.append(pose_estimate(poses, belief.w))
         reports.append(skh.models.uav_diagnostics(belief))
-        clouds.append((poses.position, belief.w))
+        clouds.append(poses.position)
     return estimates, reports, clouds
 
 
@@ -66,13 +68,13 @@ def figure(flight, path, reports, clouds, out):
         above.plot(*flight.landmarks[:, :2].T, ".", color="0.82", markersize=2, label="landmarks")
         above.plot(*truth[:, :2].T, "k-", linewidth=1.2, label="true path")
         above.plot(*path.positions[:, :2].T, "-", color="#3b75af", label="estimate")
-        for x, w in clouds[:: max(len(clouds) // 12, 1)]:
-            above.scatter(*x[:, :2].T, s=200 * w, color="#c03d3e", linewidth=0, alpha=0.6)
+        for x in clouds[:: max(len(clouds) // 12, 1)]:
+            above.scatter(*x[:, :2].T, s=5, color="#c03d3e", linewidth=0, alpha=0.6)
         above.scatter([], [], color="#c03d3e", s=8, label="particles")
         reach = np.abs(truth[:, :2]).max() + 12
         above.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         above.set(xlabel="x [m]", ylabel="y [m]", title="From above")
-        above.legend(frameon=False, loc="lower left", fontsize=8)
+        above.legend(loc="lower left", fontsize=8, markerscale=2)
         error, seen, sensors = right.subplots(3, 1, sharex=True)
         error.plot(t, np.linalg.norm(path.positions - truth, axis=1), color="#3b75af")
         error.set(ylabel="m", title="Distance from the true position")
@@ -90,7 +92,7 @@ def figure(flight, path, reports, clouds, out):
             axis.axvline(JUMP * t[-1], color="0.6", linestyle=":")
             axis.axvline(DEAD * t[-1], color="0.6", linestyle="--")
         seen.legend(frameon=False, fontsize=8, ncols=2)
-        sensors.legend(frameon=False, fontsize=8, ncols=2, loc="lower left")
+        sensors.legend(fontsize=8, ncols=2, loc="lower right", markerscale=3)
         fig.savefig(out, dpi=110)
         plt.close(fig)
 

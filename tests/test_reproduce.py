@@ -19,7 +19,7 @@ from small import MIXTURE, SMALL
 PICTURES = {
     *("mixture", "search-points", "runtime", "break-even", "synthetic"),
     *("synthetic-lgss3", "synthetic-lgss15", "synthetic-jmls", "synthetic-nonlinear"),
-    *("uav", "uav-flights", "uav-above"),
+    *("uav", "uav-flights", "uav-step", "uav-above"),
 }
 
 

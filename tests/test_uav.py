@@ -1,6 +1,8 @@
 """The UAV model: its equations on flights drawn from itself, its kernels by plain filters."""
 
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from skh.models.uav.camera import project
 from skh.models.uav.model import REPORT
 from skh.models.uav.parameters import GRAVITY
 from skh.models.uav.tracks import assign
+from skh.trajectory import read_tum
 
 Q = Parameters()
 SENSORS = REPORT[:5]
@@ -308,6 +311,16 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code(monkeyp
     for a, b in zip(python[1], compiled[1], strict=True):
         np.testing.assert_allclose(a, b, atol=1e-13)
     assert python[2] == compiled[2] == (np.inf, np.inf)  # a point above the camera
+
+
+def test_the_example_survives_its_failures_and_draws(tmp_path, monkeypatch, capsys):
+    path = Path(__file__).parents[1] / "examples" / "uav.py"
+    options = ["uav.py", "--steps", "60", "--n", "10", "--out", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", options)
+    runpy.run_path(str(path), run_name="__main__")
+    assert "ATE" in capsys.readouterr().out
+    assert (tmp_path / "uav.png").stat().st_size > 10_000
+    assert len(read_tum(tmp_path / "uav.txt")) == 60
 
 
 def test_the_same_seed_gives_the_same_flight():

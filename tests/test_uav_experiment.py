@@ -124,6 +124,7 @@ def test_pictures_of_a_run_that_has_only_begun(records):
     assert pictures([r for r in records if r.rule == "reference"]) == []
     begun = [r for r in records if r.model == "flight-0" and r.batch == 0]
     assert [p.name for p in pictures(begun)] == ["uav", "uav-flights", "uav-above"]
+    assert [p.name for p in pictures(records)][2] == "uav-step"
     assert len(whole(begun)) == 1 + 2 * 5
 
 

@@ -9,11 +9,21 @@ import numpy as np
 
 from skh._checks import Array
 from skh.claims.statistics import MissingError
-from skh.claims.uav import REFERENCE, by_flight, errors, moments, sizes, whole
+from skh.claims.uav import REFERENCE, STEP, by_flight, errors, moments, sizes, whole
 from skh.experiments.record import Record
 from skh.experiments.task import data_seed
 from skh.experiments.uav import simulated
-from skh.figures.style import LOOK, Picture, in_order, label, legend, log_axes, look, panels
+from skh.figures.style import (
+    LOOK,
+    Picture,
+    in_order,
+    label,
+    legend,
+    log_axes,
+    look,
+    panels,
+    quantiles,
+)
 
 METRES = "position error [m]"
 
@@ -26,7 +36,13 @@ def pictures(records: Sequence[Record]) -> list[Picture]:
     except MissingError:
         return []  # a run that has only begun
     first = next(iter(flights))
-    return [_over_time(first, flights[first]), _ends(flights), _from_above(first, flights[first])]
+    steps = [r for r in records if r.model == STEP]
+    return [
+        _over_time(first, flights[first]),
+        _ends(flights),
+        *([_single_steps(steps)] if steps else []),
+        _from_above(first, flights[first]),
+    ]
 
 
 def _over_time(name: str, records: Sequence[Record]) -> Picture:
@@ -98,6 +114,23 @@ def _ends(flights: dict[str, list[Record]]) -> Picture:
         "dashed line is what the reference filters themselves have). Medians and quartiles."
     )
     return Picture("uav-flights", caption, figure)
+
+
+def _single_steps(records: Sequence[Record]) -> Picture:
+    figure, axes = panels(1, 1, width=4.6, height=3.4)
+    axis, n = axes[0, 0], sizes(records)
+    for rule in in_order(r.rule for r in records):
+        of_rule = [r for r in records if r.rule == rule]
+        low, _, middle, _, high = quantiles(of_rule, "rmse", n)
+        axis.vlines(n, low, high, color=LOOK[rule][0], linewidth=1, alpha=0.6)
+        axis.plot(n, middle, **look(rule), label=label(rule))
+    log_axes(axis, n, "number of particles N", "error [standard deviations]", "one step")
+    axis.legend(fontsize=8)
+    caption = (
+        "Single steps: error of the filtered pose, in standard deviations, when all rules get the "
+        "same predictive mixture. Medians and ranges over the flights."
+    )
+    return Picture("uav-step", caption, figure)
 
 
 def _to_truth(axis: Any, records: Sequence[Record], title: str) -> None:

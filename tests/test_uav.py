@@ -334,6 +334,7 @@ def test_the_same_seed_gives_the_same_flight():
 BAD = {
     "negative noise": (lambda: Parameters(pixel=-1.0), r"pixel must be a positive number, got -1"),
     "no slots": (lambda: Parameters(slots=0), r"slots must be a positive integer, got 0"),
+    "loss": (lambda: Parameters(track_loss=1.5), r"track_loss must be a probability, got 1.5"),
     "NaN": (lambda: Parameters(turn=float("nan")), r"turn must be a non-negative number, got nan"),
     "no rotation": (lambda: Start(rotation=2 * np.eye(3)), r"rotation must hold rotations"),
     "two speeds": (lambda: Start(velocity=[1.0, 2.0]), r"velocity must have shape \(3,\), got \(2"),

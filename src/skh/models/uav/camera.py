@@ -1,4 +1,4 @@
-"""The simulated camera: projects landmarks, follows about ten of them, loses some, finds others."""
+"""The simulated camera: projects landmarks, follows some, loses some, finds others."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from skh._checks import Array, Integers
 from skh.geometry.charts import Pose
 from skh.models.uav.parameters import Parameters
 
-TRACKS = 10  # that the tracker tries to follow
-LOSS = 0.01  # probability that a track is lost from one image to the next
 STEEP = 0.6  # a landmark is found only where the ray goes down at least this much per metre
 FLIP = np.array([1.0, -1.0, -1.0])  # from the body's axes to the camera's, which looks down
 
@@ -43,7 +41,7 @@ class Tracker:
     def image(self, pose: Pose) -> tuple[Integers, Array]:
         """Numbers of the tracks and their pixels with noise."""
         self._drop(pose)
-        while len(self._tracks) < TRACKS:
+        while len(self._tracks) < self._q.tracks:
             point = self._find(pose, self._points(), self._rng)
             if point is None:
                 break
@@ -55,7 +53,7 @@ class Tracker:
 
     def _drop(self, pose: Pose) -> None:
         pixels, _ = project(pose, self._points(), self._q.focal)
-        kept = in_image(pixels, self._q) & (self._rng.random(len(pixels)) >= LOSS)
+        kept = in_image(pixels, self._q) & (self._rng.random(len(pixels)) >= self._q.track_loss)
         items = zip(self._tracks.items(), kept, strict=True)
         self._tracks = {track: point for (track, point), keep in items if keep}
 

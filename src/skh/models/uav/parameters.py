@@ -58,13 +58,20 @@ class Parameters:
     slots: int = 12  # landmarks that a particle can hold at a time
     gate: float = 100.0  # squared normalised innovation beyond which a pixel is no measurement
 
+    # the tracker of simulated flights
+    tracks: int = 10  # that it tries to follow
+    track_loss: float = 0.01  # probability that a track is lost from one image to the next
+
     def __post_init__(self) -> None:
         _checks.positive_int("slots", self.slots)
+        _checks.positive_int("tracks", self.tracks)
         for name in (f.name for f in fields(self)):
             value = getattr(self, name)
             if not isfinite(value) or value < 0 or (value == 0 and name in POSITIVE):
                 wanted = "positive" if name in POSITIVE else "non-negative"
                 raise ValueError(f"{name} must be a {wanted} number, got {value!r}")
+        if self.track_loss > 1:
+            raise ValueError(f"track_loss must be a probability, got {self.track_loss!r}")
 
     @property
     def acceleration_decay(self) -> float:

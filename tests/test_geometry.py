@@ -199,6 +199,8 @@ def test_a_plain_chart_changes_nothing():
     assert b.log_evidence == pytest.approx(a.log_evidence, abs=1e-10)
     with pytest.raises(TypeError, match="belief must come from a Charted model"):
         states_of(skh.ParticleFilter(inner, skh.Stratified(), 5, rng=0).step(ys[0]))
+    with pytest.raises(TypeError, match="chart must be a chart such as"):
+        Charted(Plain(), Angles)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,8 @@ class Charted:
     """A model on a manifold, filtered in the charts at the means of its particles."""
 
     def __init__(self, model: Any, chart: Chart) -> None:
+        if not callable(getattr(chart, "coordinates", None)) or isinstance(chart, type):
+            raise TypeError(f"chart must be a chart such as skh.geometry.SE3(), got {chart!r}")
         self.model = model
         self.chart = chart
         self._model: Any = as_carrying(model)

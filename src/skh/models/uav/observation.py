@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,11 +22,11 @@ class Observation:
     array([7])
     """
 
-    accelerometer: Array = field(default_factory=lambda: np.full(3, np.nan))  # m/s^2
-    gyroscope: Array = field(default_factory=lambda: np.full(3, np.nan))  # rad/s
-    barometer: float = np.nan  # m
-    tracks: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    pixels: Array = field(default_factory=lambda: np.empty((0, 2)))
+    accelerometer: Array  # (3,), m/s^2
+    gyroscope: Array  # (3,), rad/s
+    barometer: float  # m
+    tracks: Integers
+    pixels: Array
 
     def __init__(
         self,
@@ -39,19 +39,28 @@ class Observation:
         object.__setattr__(self, "accelerometer", _three("accelerometer", accelerometer))
         object.__setattr__(self, "gyroscope", _three("gyroscope", gyroscope))
         object.__setattr__(self, "barometer", float(barometer))
-        ids = np.asarray(tracks)
-        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-            raise ValueError(f"tracks must be whole numbers (k,), got {tracks!r}")
-        if len(set(ids.tolist())) < len(ids) or (ids < 0).any():
-            raise ValueError(f"tracks must be different numbers from 0 on, got {tracks!r}")
-        places = np.asarray(pixels, dtype=np.float64).reshape(-1, 2) if ids.size == 0 else pixels
-        places = np.asarray(places, dtype=np.float64)
-        if places.shape != (len(ids), 2) or not np.isfinite(places).all():
-            raise ValueError(
-                f"pixels must be finite with shape ({len(ids)}, 2), a row per track, got {pixels!r}"
-            )
-        object.__setattr__(self, "tracks", ids.astype(np.int64))
-        object.__setattr__(self, "pixels", places)
+        ids = _tracks(tracks)
+        object.__setattr__(self, "tracks", ids)
+        object.__setattr__(self, "pixels", _pixels(pixels, len(ids)))
+
+
+def _tracks(value: ArrayLike) -> Integers:
+    ids = np.asarray(value)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        raise ValueError(f"tracks must be whole numbers (k,), got {value!r}")
+    if len(set(ids.tolist())) < len(ids) or (ids < 0).any():
+        raise ValueError(f"tracks must be different numbers from 0 on, got {value!r}")
+    return ids.astype(np.int64)
+
+
+def _pixels(value: ArrayLike, k: int) -> Array:
+    places = np.asarray(value, dtype=np.float64)
+    places = places.reshape(0, 2) if places.size == 0 else places
+    if places.shape != (k, 2) or not np.isfinite(places).all():
+        raise ValueError(
+            f"pixels must be finite with shape ({k}, 2), a row per track, got {value!r}"
+        )
+    return places
 
 
 def _three(name: str, value: ArrayLike) -> Array:

@@ -6,6 +6,7 @@ from skh.experiments.mixture import Mixture
 from skh.experiments.runtime import Runtime
 from skh.experiments.search_points import SearchPoints
 from skh.experiments.synthetic import Synthetic
+from skh.experiments.uav import Uav
 
 MIXTURE = Mixture(n=(4, 8, 16), search_points=200, batches=3)
 SEARCH = SearchPoints(m=(50, 100, 200), m_filter=(50, 100, 200), n=10, n_filter=5, T=3, batches=2)
@@ -24,6 +25,16 @@ RUNTIME = Runtime(
 SYNTHETIC = Synthetic(
     n=(10, 20), search_points=100, batches=2, T=4, T_jmls=3, reference_particles=500
 )
-SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC)
+UAV = Uav(
+    flights=2,
+    n=(5, 10),
+    runs=2,
+    T=12,
+    moments=4,
+    search_points=100,
+    reference_particles=50,
+    reference_runs=(2, 2),
+)
+SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC, UAV)
 # For the engines: a few short tasks of both kinds of reference.
 FILTERS = replace(SYNTHETIC, models=("jmls", "nonlinear"), n=(6, 9, 12), batches=8)

@@ -35,7 +35,7 @@ def block_problem(d, M=2500, K=9, seed=0):
     )
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("d", [1, 2, 5, 6, 7])
 def test_bumps_equal_numpy(d):
     rng, X, centres, heights, rates = block_problem(d)
     square = ((X.T[:, None] - centres) ** 2).sum(-1)
@@ -148,7 +148,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     A = np.tril(rng.normal(size=(3, 2, 2)))
     scales = np.array([[0.5, 3.0], [0.6, 0.4]])
     S = np.einsum("kij,klj->kil", A, A)
-    mu, rows = rng.random(7), rng.random((3, 7))
+    mu, rows, six = rng.random(7), rng.random((3, 7)), rng.normal(size=(6, 7))
     uneven = np.array([0.0, *[1e-3] * 20, 0.3, 0.7 - 20e-3, 0.0])
     uneven[-2] = 1 - uneven[:-2].sum()
     calls = [
@@ -176,6 +176,10 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled_sampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
         (_compiled_sampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
         (_compiled_sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
+        (_compiled_sampling.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
+        (_compiled.shifted, (A[0], centres[0], 1)),
+        (_compiled.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
+        (_compiled.mahalanobis, (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6])),
         (_compiled_sampling.scrambled_net, (9, *net_arguments(rng))),
         (_compiled_qp.dot, (heights, rates, 3)),
     ]

@@ -176,6 +176,7 @@ def test_a_word_to_the_user_only_while_nothing_is_compiled(monkeypatch, capsys):
         signatures = ()
 
     monkeypatch.setattr(first_use._compiled, "add_bumps", Fresh)
+    monkeypatch.setattr(first_use._compiled, "add_skewed_bumps", Fresh)
     with first_use.announced():
         time.sleep(0.2)
     fresh = capsys.readouterr().err

@@ -19,6 +19,7 @@ from small import MIXTURE, SMALL
 PICTURES = {
     *("mixture", "search-points", "runtime", "break-even", "synthetic"),
     *("synthetic-lgss3", "synthetic-lgss15", "synthetic-jmls", "synthetic-nonlinear"),
+    *("uav", "uav-flights", "uav-step", "uav-above"),
 }
 
 
@@ -78,7 +79,7 @@ def test_a_part_of_a_run_is_reported_with_what_is_missing(tmp_path):
         path.unlink()
     results, _ = reproduce.report(tmp_path)
     assert "Unfinished: mixture, 4 of 12 tasks." in reproduce.notes(results)
-    assert "Not run: search-points, runtime, synthetic." in reproduce.notes(results)
+    assert "Not run: search-points, runtime, synthetic, uav." in reproduce.notes(results)
     assert "8 are missing" in (tmp_path / "report.html").read_text()
 
 
@@ -138,7 +139,7 @@ def test_ctrl_c_says_how_to_go_on(small, tmp_path, monkeypatch):
 
 def test_quick_and_full_are_the_same_experiments():
     quick, full = cli.catalogue(True), cli.catalogue(False)
-    assert list(quick) == list(full) == ["mixture", "search-points", "runtime", "synthetic"]
+    assert list(quick) == list(full) == ["mixture", "search-points", "runtime", "synthetic", "uav"]
     assert all(len(quick[name].tasks()) < len(full[name].tasks()) for name in full)
     synthetic = full["synthetic"]
     assert len(synthetic.tasks()) == 4 * 7 * 30

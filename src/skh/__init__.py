@@ -13,7 +13,7 @@ The parts: a `GaussianMixture` is turned into `WeightedPoints` by a rule (`FWQua
 step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references.
 """
 
-from skh import models
+from skh import geometry, models
 from skh.belief import Belief, FilterResult
 from skh.default_rule import default_rule
 from skh.function_model import model_from_functions
@@ -63,6 +63,7 @@ __all__ = [
     "WeightedPoints",
     "ZeroLikelihoodError",
     "default_rule",
+    "geometry",
     "get_threads",
     "jump_markov_filter",
     "kalman_filter",

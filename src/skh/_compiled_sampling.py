@@ -85,6 +85,20 @@ def add_rows(out, rows, index):
 
 
 @compiled
+def place_rows(means, L, index, z):
+    """``means[index] + L[index] z`` row by row, for factors ``L`` (K, d, d)."""
+    out = np.empty_like(z)
+    for i in range(z.shape[0]):
+        k = index[i]
+        for j in range(z.shape[1]):
+            total = means[k, j]
+            for c in range(z.shape[1]):
+                total += L[k, j, c] * z[i, c]
+            out[i, j] = total
+    return out
+
+
+@compiled
 def scrambled_net(n, directions, columns, shift, bits):
     """The first n points of a digital net after a random linear scramble and a digital shift.
 

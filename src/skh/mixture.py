@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh._compiled_sampling import add_rows, inverse_transform
+from skh._compiled_sampling import add_rows, inverse_transform, place_rows
 from skh.gaussian import check_covariance, factored, symmetric, whitener
 from skh.information import Information
 
@@ -122,20 +122,20 @@ class GaussianMixture:
 
     def place(self, component: Indices, z: Array) -> Array:
         """Points of the given components from standard normal ``z``, both with ``n`` rows."""
+        if self._factors.ndim == 3:
+            return np.asarray(place_rows(self.means, self._factors, component, z))
         x = self._spread(component, z)
         add_rows(x, self.means, component)
         return x
 
     def _spread(self, component: Indices, z: Array) -> Array:
-        """``L z`` with the factor L of each row's component."""
+        """``L z`` with the factor L of each row's component, unless each has a matrix."""
         L = self._factors
         if L.ndim == 0:
             return L * z
         if L.ndim == 1:
             return L.take(component)[:, None] * z
-        if L.ndim == 2:
-            return z @ L.T
-        return np.asarray(np.einsum("nij,nj->ni", L[component], z))
+        return z @ L.T
 
     def log_densities(self, x: Array) -> Array:
         """``log(weights[k] N(x | means[k], covariances[k]))`` for each row of x, ``(n, K)``.

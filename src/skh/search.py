@@ -74,10 +74,12 @@ class Target:
 
         None as well if not even cells of the greatest width hold ``crowd`` points each.
         """
+        if self.expand is None:
+            return None
         d, M = self.X.shape
         extent, origin = np.ptp(self.X, axis=1), self.X.min(axis=1)
         widest = CELL_WIDTH * sqrt(0.5 / self.scales[0].max())
-        if self.expand is None or crowd * (extent / widest + 1).prod() > M:
+        if crowd * (extent / widest + 1).prod() > M:
             return None
         width = min(widest, (extent.prod() * CELL_POINTS / M) ** (1 / d)) or widest
         shape = (extent / width).clip(max=M) + 1

@@ -40,7 +40,7 @@ def _text(value: float | str) -> str:
 def median_rows(records: Sequence[Record]) -> list[Row]:
     """One row for each combination of model, rule and sizes, in the order of the records."""
     groups: dict[tuple[float | str, ...], list[Record]] = defaultdict(list)
-    for r in records:
+    for r in (r for r in records if isnan(r.time)):  # whole runs
         # NaN differs from itself, so that it cannot be part of a key.
         groups[tuple("" if v != v else v for v in (getattr(r, k) for k in KEYS))].append(r)
     ordered = sorted(groups, key=lambda key: tuple((isinstance(v, str), v) for v in key))

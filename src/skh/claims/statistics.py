@@ -86,7 +86,7 @@ def log_ratios(a: Sequence[Record], b: Sequence[Record], field: str) -> Array:
 
 def ratio(a: Sequence[Record], b: Sequence[Record], field: str) -> Ratio:
     """By what factor a field of ``a`` exceeds that of ``b``, batch by batch."""
-    return _interval(log_ratios(a, b, field))
+    return interval(log_ratios(a, b, field))
 
 
 def difference(a: Array, b: Array) -> Ratio:
@@ -97,7 +97,8 @@ def difference(a: Array, b: Array) -> Ratio:
     return Ratio(exp(a.mean() - b.mean()), exp(low), exp(high), min(len(a), len(b)))
 
 
-def _interval(logs: Array) -> Ratio:
+def interval(logs: Array) -> Ratio:
+    """The geometric mean of ratios given by their logarithms, one for each batch."""
     mean, n = float(logs.mean()), len(logs)
     if n < 2:
         return Ratio(exp(mean), nan, nan, n)

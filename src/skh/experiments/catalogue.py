@@ -7,9 +7,10 @@ from skh.experiments.runtime import Runtime
 from skh.experiments.search_points import SearchPoints
 from skh.experiments.synthetic import Synthetic
 from skh.experiments.task import Experiment
+from skh.experiments.uav import Uav
 
 # Short ones first, so that an interrupted run of all has some results complete.
-KINDS = (Mixture, SearchPoints, Runtime, Synthetic)
+KINDS = (Mixture, SearchPoints, Runtime, Synthetic, Uav)
 
 
 def catalogue(quick: bool) -> dict[str, Experiment]:

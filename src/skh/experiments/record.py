@@ -21,7 +21,7 @@ from skh.rule import Measured, Rule
 class Record:
     """What a run cost and how far it was from the reference; NaN where a field has no meaning.
 
-    All fields but ``seconds`` follow from ``seed`` and the configuration; ``seconds`` is measured.
+    All fields but the seconds follow from ``seed`` and the configuration; seconds are measured.
     """
 
     experiment: str
@@ -40,6 +40,11 @@ class Record:
     n_particles: float = nan
     likelihood_evaluations: int = 0
     seconds: float = nan
+    rule_seconds: float = nan  # the part of ``seconds`` that the rule took
+    time: float = nan  # of a moment within a run, in its own units; NaN for the run as a whole
+    x: float = nan  # the estimated position, at that moment or at the end
+    y: float = nan
+    z: float = nan
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,7 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "FW-LS": ("#8fc1e8", "P", "-"),
     "FCFW": (RED, "D", "-"),
     "SKH-FCFW": (RED, "D", "-"),
+    "reference": ("black", "*", "--"),
     "FW, Sobol": (BLUE, "s", ":"),
     "FCFW, Sobol": (RED, "D", ":"),
 }
@@ -41,6 +42,7 @@ LABELS = {
     "MC": "Monte Carlo",
     "PF": "PF, stratified",
     "QMC": "Sobol PF",
+    "reference": "one reference PF",
     "SQMC": "Hilbert-sorted SQMC",
     "Hilbert-Sobol": "Sobol, Hilbert-sorted",
     "FW, Sobol": "FW, Sobol search points",

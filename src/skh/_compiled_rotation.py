@@ -1,0 +1,122 @@
+"""The compiled kernels of rotations: one row after the other, for stacks of many thousands.
+
+The formulas are those of `skh.geometry.rotation`.  Nothing here checks its arguments.
+"""
+
+from __future__ import annotations
+
+from math import atan2, sin, sqrt, tan
+
+import numpy as np
+
+from skh._compiled import compiled
+
+SMALL = 0.1  # radians; below it the quotients of small numbers are replaced by their series
+
+
+@compiled
+def polynomial(out, v, a, b):
+    """``out = I + a K + b K^2`` with K = [v]_x, where K^2 = v v' - |v|^2 I."""
+    x, y, z = v[0], v[1], v[2]
+    out[0, 0] = 1.0 - b * (y * y + z * z)
+    out[1, 1] = 1.0 - b * (x * x + z * z)
+    out[2, 2] = 1.0 - b * (x * x + y * y)
+    out[0, 1], out[1, 0] = b * x * y - a * z, b * x * y + a * z
+    out[0, 2], out[2, 0] = b * x * z + a * y, b * x * z - a * y
+    out[1, 2], out[2, 1] = b * y * z - a * x, b * y * z + a * x
+
+
+@compiled
+def half_versine(angle):
+    """(1 - cos x) / x^2, without cancellation."""
+    s = sin(angle / 2) / (angle / 2) if angle > 1e-8 else 1.0
+    return 0.5 * s * s
+
+
+@compiled
+def exp(v):
+    """Rotations (n, 3, 3) of vectors (n, 3)."""
+    out = np.empty((len(v), 3, 3))
+    for i in range(len(v)):
+        angle = sqrt(v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
+        sine = sin(angle) / angle if angle > 1e-8 else 1.0
+        polynomial(out[i], v[i], sine, half_versine(angle))
+    return out
+
+
+@compiled
+def right_jacobian(v):
+    """J_r (n, 3, 3) at vectors (n, 3)."""
+    out = np.empty((len(v), 3, 3))
+    for i in range(len(v)):
+        square = v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2
+        angle = sqrt(square)
+        if angle < SMALL:
+            cubic = 1 / 6 - square / 120 + square**2 / 5040 - square**3 / 362880
+        else:
+            cubic = (angle - sin(angle)) / angle**3
+        polynomial(out[i], v[i], -half_versine(angle), cubic)
+    return out
+
+
+@compiled
+def right_jacobian_inverse(v):
+    """J_r^-1 (n, 3, 3) at vectors (n, 3)."""
+    out = np.empty((len(v), 3, 3))
+    for i in range(len(v)):
+        square = v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2
+        if square < SMALL**2:
+            b = 1 / 12 + square / 720 + square**2 / 30240 + square**3 / 1209600
+        else:
+            half = sqrt(square) / 2
+            b = (1 - half / tan(half)) / square
+        polynomial(out[i], v[i], 0.5, b)
+    return out
+
+
+@compiled
+def quaternion(q, R):
+    """The unit quaternion (x, y, z, w) with w >= 0 of one rotation.
+
+    The products of its entries with its largest one are sums of entries of R without cancellation
+    (Shepperd's method), hence accurate for every angle, pi included.
+    """
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
+    largest, square = 3, trace
+    for k in range(3):
+        if R[k, k] > square:
+            largest, square = k, R[k, k]
+    if largest == 3:
+        q[0], q[1], q[2] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+        q[3] = 1 + trace
+    else:
+        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
+        q[i], q[3] = 1 + 2 * R[i, i] - trace, R[k, j] - R[j, k]
+        q[j], q[k] = R[i, j] + R[j, i], R[i, k] + R[k, i]
+    length = sqrt(q[0] ** 2 + q[1] ** 2 + q[2] ** 2 + q[3] ** 2)
+    if q[3] < 0:
+        length = -length
+    for k in range(4):
+        q[k] /= length
+
+
+@compiled
+def quaternions(R):
+    """Quaternions (n, 4) of rotations (n, 3, 3)."""
+    out = np.empty((len(R), 4))
+    for i in range(len(R)):
+        quaternion(out[i], R[i])
+    return out
+
+
+@compiled
+def log(R):
+    """Vectors (n, 3) of rotations (n, 3, 3)."""
+    out, q = np.empty((len(R), 3)), np.empty(4)
+    for i in range(len(R)):
+        quaternion(q, R[i])
+        sine = sqrt(q[0] ** 2 + q[1] ** 2 + q[2] ** 2)
+        factor = 2 * atan2(sine, q[3]) / sine if sine > 0 else 2.0
+        for k in range(3):
+            out[i, k] = factor * q[k]
+    return out

@@ -1,0 +1,231 @@
+"""Claims of section 4.3, on simulated flights.
+
+Errors are distances to the mean position of the reference filters at the same moment; those of a
+single reference filter are to the mean of the others.  Flights, not runs, are what a statement has
+to hold for: a ratio is first averaged over the runs of a flight, then over the flights.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import isnan
+
+import numpy as np
+
+from skh._checks import Array
+from skh.claims.claim import Claim, Verdict, together
+from skh.claims.statistics import MissingError, Ratio, interval, ratio, select
+from skh.experiments.record import Record
+
+REFERENCE, STEP = "reference", "one-step"
+SKH = ("SKH-FW", "SKH-FCFW")
+SMALLEST = 1e-6  # metres, so that a logarithm exists
+PAPER_RULE, PAPER_LIKELIHOOD = 0.15, 0.2  # seconds per step at N = 50
+
+
+def positions(records: Iterable[Record]) -> Array:
+    """Estimated positions, (k, 3)."""
+    return np.array([(r.x, r.y, r.z) for r in records])
+
+
+def whole(records: Sequence[Record]) -> list[Record]:
+    """Records of whole runs, whose position is that of the end."""
+    return [r for r in records if isnan(r.time)]
+
+
+def moments(records: Sequence[Record]) -> list[float]:
+    """The times within the runs."""
+    return sorted({r.time for r in records if not isnan(r.time)})
+
+
+def errors(records: Sequence[Record], **where: object) -> Array:
+    """Distances to the reference of the chosen records, all of one flight and moment."""
+    chosen = select(records, **where)
+    (model,), (time,) = ({getattr(r, key) for r in chosen} for key in ("model", "time"))
+    reference = select([r for r in records if r.time == time or isnan(time)], model=model,
+                       rule=REFERENCE)  # fmt: skip
+    centre = positions(reference)
+    if where.get("rule") != REFERENCE:
+        return np.asarray(np.linalg.norm(positions(chosen) - centre.mean(axis=0), axis=1))
+    if len(centre) < 2:
+        raise MissingError("two runs of the reference")
+    others = (centre.sum(axis=0) - centre) / (len(centre) - 1)
+    return np.asarray(np.linalg.norm(centre - others, axis=1))
+
+
+def by_flight(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The records of each flight that has a reference."""
+    flights: dict[str, list[Record]] = defaultdict(list)
+    for r in records:
+        if r.model != STEP:
+            flights[r.model].append(r)
+    found = {m: of for m, of in flights.items() if any(r.rule == REFERENCE for r in of)}
+    if not found:
+        raise MissingError("a run of the reference")
+    return {model: found[model] for model in sorted(found)}
+
+
+def mean_log(values: Array) -> float:
+    """The logarithm of the geometric mean."""
+    return float(np.log(np.maximum(values, SMALLEST)).mean())
+
+
+def end_ratio(records: Sequence[Record], a: tuple[str, int], b: tuple[str, int]) -> Ratio:
+    """By what factor the error at the end of ``a`` = (rule, n) exceeds that of ``b``."""
+    logs = []
+    for of_flight in by_flight(whole(records)).values():
+        ours, other = (mean_log(errors(of_flight, rule=rule, n=n)) for rule, n in (a, b))
+        logs.append(ours - other)
+    return interval(np.array(logs))
+
+
+def end_median(records: Sequence[Record], rule: str, n: int) -> float:
+    """The median over all flights and runs of the error at the end."""
+    flights = by_flight(whole(records)).values()
+    return float(np.median(np.concatenate([errors(of, rule=rule, n=n) for of in flights])))
+
+
+def sizes(records: Sequence[Record]) -> list[int]:
+    """The numbers of particles, without that of the reference."""
+    found = sorted({r.n for r in records if r.rule != REFERENCE})
+    if not found:
+        raise MissingError("a run of any rule")
+    return found
+
+
+def few_beat_many_in_one_step(records: Sequence[Record], *, rule: str) -> Verdict:
+    """Single steps: SKH with the fewest particles against the PF with the most, by flight."""
+    few, many = sizes(records)[0], sizes(records)[-1]
+    cell = select(records, model=STEP)
+    found = ratio(
+        [replace(r, n=0) for r in select(cell, rule=rule, n=few)],  # pairs need the same n
+        [replace(r, n=0) for r in select(cell, rule="PF", n=many)],
+        "rmse",
+    )
+    worth = (
+        ratio(select(cell, rule="PF", n=few), select(cell, rule=rule, n=few), "rmse")
+    ).mean ** 2
+    text = f"error of the filtered pose in one step, {rule} at N={few} / PF at N={many}: {found}; "
+    text += f"{few} placed particles are worth {few * worth:.0f} random ones"
+    return Verdict(text, found.below_one, {"ratio": str(found), "worth": few * worth})
+
+
+def few_beat_many(records: Sequence[Record], *, rule: str) -> Verdict:
+    """SKH with the fewest particles against the PF with the most."""
+    few, many = sizes(records)[0], sizes(records)[-1]
+    found = end_ratio(records, (rule, few), ("PF", many))
+    ours, theirs = end_median(records, rule, few), end_median(records, "PF", many)
+    text = f"error at the end, {rule} at N={few} / PF at N={many}: {found}; "
+    text += f"medians {ours:.3g} m and {theirs:.3g} m"
+    return Verdict(text, found.below_one, {"ratio": str(found), rule: ours, "PF": theirs})
+
+
+def best_with_few(records: Sequence[Record], *, rule: str) -> Verdict:
+    """SKH against all random and quasi-random rules at the smallest N."""
+    few = sizes(records)[0]
+    ratios = {
+        other: end_ratio(records, (rule, few), (other, few)) for other in ("PF", "QMC", "SQMC")
+    }
+    text = "; ".join(f"{rule} / {other}: {r}" for other, r in ratios.items())
+    return Verdict(
+        f"error at the end at N={few}: {text}",
+        together(r.below_one for r in ratios.values()),
+        {other: str(r) for other, r in ratios.items()},
+    )
+
+
+def like_a_reference(records: Sequence[Record], *, rule: str) -> Verdict:
+    """On the first flight: the median error with the most particles among those of references."""
+    model, first = next(iter(by_flight(whole(records)).items()))
+    many = sizes(records)[-1]
+    ours = float(np.median(errors(first, rule=rule, n=many)))
+    single = errors(first, rule=REFERENCE)
+    text = (
+        f"{model}, error at the end: median of {rule} at N={many} {ours:.3g} m; single reference "
+    )
+    text += (
+        f"filters ({len(single)}): median {np.median(single):.3g} m, largest {single.max():.3g} m"
+    )
+    return Verdict(text, bool(ours <= single.max()), {rule: ours, "largest": float(single.max())})
+
+
+def errors_accumulate(records: Sequence[Record]) -> Verdict:
+    """The median error of each rule at the last moment against that at a quarter of the time."""
+    times = moments(records)
+    if len(times) < 4:
+        raise MissingError("four moments of a run")
+    few, first, grown = sizes(records)[0], times[len(times) // 4], {}
+    for rule in dict.fromkeys(r.rule for r in records if r.rule != REFERENCE):
+        early, late = (_median_at(records, rule, few, t) for t in (first, times[-1]))
+        grown[rule] = late / max(early, SMALLEST)
+    text = ", ".join(f"{rule} {factor:.2g}" for rule, factor in grown.items())
+    return Verdict(
+        f"median error at {times[-1]:g} s relative to {first:g} s, N={few}: {text}",
+        all(factor > 1 for factor in grown.values()),
+        grown,
+    )
+
+
+def _median_at(records: Sequence[Record], rule: str, n: int, time: float) -> float:
+    flights = by_flight([r for r in records if r.time == time]).values()
+    return float(np.median(np.concatenate([errors(of, rule=rule, n=n) for of in flights])))
+
+
+def time_per_step(records: Sequence[Record]) -> Verdict:
+    """What the rule and the rest of a step take, beside the paper's Matlab."""
+    few = sizes(records)[0]
+    cell = [r for r in select(whole(records), rule="SKH-FW", n=few) if not isnan(r.seconds)]
+    if not cell:
+        raise MissingError("a run of SKH-FW")
+    placing = float(np.median([r.rule_seconds / r.steps for r in cell]))
+    rest = float(np.median([(r.seconds - r.rule_seconds) / r.steps for r in cell]))
+    return Verdict(
+        f"SKH-FW at N={few}, M={cell[0].m}: rule {1e3 * placing:.2g} ms, model {1e3 * rest:.2g} ms "
+        f"per step (the paper: {1e3 * PAPER_RULE:g} ms and {1e3 * PAPER_LIKELIHOOD:g} ms at N=50)",
+        placing <= PAPER_RULE,
+        {"rule": placing, "model": rest, "share of the rule": placing / (placing + rest)},
+    )
+
+
+def _both(check: Callable[..., Verdict], title: str, words: str) -> list[Claim]:
+    return [Claim(title.format(rule), words, partial(check, rule=rule)) for rule in SKH]
+
+
+CLAIMS = (
+    *_both(
+        few_beat_many,
+        "UAV: {} with N = 50 beats the PF with N = 200",
+        "the error for SKH-FW with 50 particles is still much lower than the PF with 200 particles",
+    ),
+    *_both(
+        best_with_few,
+        "UAV: {} beats PF and QMC with few particles",
+        "significant improvements over the bootstrap PF and the QMC methods for small number of "
+        "particles",
+    ),
+    *_both(
+        like_a_reference,
+        "UAV: {} with N = 200 is as good as one reference filter",
+        "SKH-FW even gives similar errors for the last time step with only N=200 particles as one "
+        "of the reference PFs (using N=100,000 particles)",
+    ),
+    *_both(
+        few_beat_many_in_one_step,
+        "UAV, single steps: {} with N = 50 beats the PF with N = 200",
+        "(not in the paper: what the quadrature does at one step, from the same mixture)",
+    ),
+    Claim(
+        "UAV: errors accumulate",
+        "all methods accumulate errors over time ... since there is no absolute position reference",
+        errors_accumulate,
+    ),
+    Claim(
+        "UAV: time per step of the rule and of the likelihood",
+        "an average of 0.2 s per time step for N=50 particles ... The overhead of ... FW-Quad with "
+        "N=50 is about 0.15 s per time step for FW",
+        time_per_step,
+    ),
+)

@@ -1,0 +1,63 @@
+"""How well a rule does one step of a filter: error of the filtered mean from the same mixture.
+
+Over many steps the errors of a filter mix with those of its past.  Here every rule gets the same
+predictive mixture at some moments of one filter's life, and its filtered mean is compared with that
+of very many random points of the mixture: what is left is the quadrature alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skh._checks import Array
+from skh.belief import Belief
+from skh.mixture import GaussianMixture
+from skh.model import CarryingModel, gather
+from skh.particle_filter import ParticleFilter
+from skh.rule import Rule, WeightedPoints
+from skh.sampling import Stratified
+
+
+def one_step_errors(
+    model: CarryingModel,
+    ys: Sequence[Any],
+    rules: Mapping[str, Rule],
+    n: int,
+    moments: Collection[int],
+    many: int,
+    seed: int,
+) -> dict[str, float]:
+    """Root mean square error of each rule, in standard deviations of the filtered distribution."""
+    pf = ParticleFilter(model, Stratified(), n, rng=seed)
+    squares: dict[str, list[Array]] = {name: [] for name in rules}
+    for t, y in enumerate(ys[: max(moments) + 1]):
+        if t in moments and pf.belief is not None:
+            p, belief = pf.predict(), pf.belief
+            exact, sd = _filtered(model, belief, y, Stratified()(p, many, rng=seed + t))
+            for name, rule in rules.items():
+                mean = _mean(model, belief, y, rule, p, n, seed + t)
+                squares[name].append(((mean - exact) / sd) ** 2)
+        pf.step(y)
+    return {name: float(np.sqrt(np.mean(found))) for name, found in squares.items()}
+
+
+def _mean(
+    model: CarryingModel, belief: Belief, y: Any, rule: Rule, p: GaussianMixture, n: int, seed: int
+) -> Array:
+    return _filtered(model, belief, y, rule(p, n, rng=seed))[0]
+
+
+def _filtered(
+    model: CarryingModel, belief: Belief, y: Any, points: WeightedPoints
+) -> tuple[Array, Array]:
+    """Steps 3 and 4 of Algorithm 2 with given points: mean and standard deviations."""
+    t, old = belief.t, points.component
+    carry = model.move(t, belief.x[old], gather(belief.carry, old), points.x)
+    log_l, _ = model.log_likelihood(t + 1, points.x, y, carry)
+    w = points.w * np.exp(log_l - log_l.max())
+    w /= w.sum()
+    mean = w @ points.x
+    return mean, np.sqrt(w @ (points.x - mean) ** 2)

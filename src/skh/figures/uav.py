@@ -1,0 +1,184 @@
+"""Pictures of section 4.3: error over time and against N, flight by flight, and from above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skh._checks import Array
+from skh.claims.statistics import MissingError
+from skh.claims.uav import REFERENCE, STEP, by_flight, errors, moments, sizes, whole
+from skh.experiments.record import Record
+from skh.experiments.task import data_seed
+from skh.experiments.uav import simulated
+from skh.figures.style import (
+    LOOK,
+    Picture,
+    in_order,
+    label,
+    legend,
+    log_axes,
+    look,
+    panels,
+    quantiles,
+)
+
+METRES = "position error [m]"
+
+
+def pictures(records: Sequence[Record]) -> list[Picture]:
+    """The figure of the paper for the first flight, the ends of all flights, a view from above."""
+    try:
+        flights = by_flight(records)
+        sizes(records)
+    except MissingError:
+        return []  # a run that has only begun
+    first = next(iter(flights))
+    steps = [r for r in records if r.model == STEP]
+    return [
+        _over_time(first, flights[first]),
+        _ends(flights),
+        *([_single_steps(steps)] if steps else []),
+        _from_above(first, flights[first]),
+    ]
+
+
+def _over_time(name: str, records: Sequence[Record]) -> Picture:
+    n = sizes(records)
+    figure, axes = panels(1, len(n) + 1, width=3.4, height=3.0)
+    for axis, size in zip(axes[0], n, strict=False):
+        for rule in in_order(r.rule for r in records):
+            _curve(axis, records, rule, size)
+        axis.set(xlabel="time [s]", ylabel=METRES, title=f"N = {size}", ylim=(0, None))
+        axis.grid(visible=True, color="0.92", linewidth=0.8)
+    _against_n(axes[0, -1], records, "error at the end")
+    for axis in axes[0, :-1]:  # one scale for all
+        axis.set_ylim(0, max(a.get_ylim()[1] for a in axes[0, :-1]))
+    legend(figure, axes[0, 0])
+    how = "Lines: medians over the runs; shades and bars: quartiles."
+    caption = (
+        f"Section 4.3, {name}: distance of the estimated position to the mean of the reference "
+    )
+    return Picture("uav", f"{caption}filters. {how}", figure)
+
+
+def _curve(axis: Any, records: Sequence[Record], rule: str, n: int) -> None:
+    """Median and quartiles of a rule over time."""
+    where: dict[str, object] = {"rule": rule} if rule == REFERENCE else {"rule": rule, "n": n}
+    times, quartiles = [0.0], [np.zeros(3)]
+    for time in moments(records):
+        found = _errors([r for r in records if r.time == time], where)
+        if found is not None:
+            times.append(time)
+            quartiles.append(np.quantile(found, [0.25, 0.5, 0.75]))
+    low, middle, high = np.array(quartiles).T
+    colour, _, line = LOOK[rule]
+    axis.fill_between(times, low, high, color=colour, alpha=0.13, linewidth=0)
+    axis.plot(times, middle, color=colour, linestyle=line, label=label(rule))
+
+
+def _errors(records: Sequence[Record], where: dict[str, object]) -> Array | None:
+    try:
+        return errors(records, **where)
+    except MissingError:
+        return None
+
+
+def _against_n(axis: Any, records: Sequence[Record], title: str) -> None:
+    """The error at the end against N, with that of single references as a band."""
+    ends, n = whole(records), sizes(records)
+    for rule in in_order(r.rule for r in ends if r.rule != REFERENCE):
+        found = {k: _errors(ends, {"rule": rule, "n": k}) for k in n}
+        known = {k: np.quantile(v, [0.25, 0.5, 0.75]) for k, v in found.items() if v is not None}
+        low, middle, high = np.array(list(known.values())).T
+        axis.vlines(list(known), low, high, color=LOOK[rule][0], linewidth=2.4, alpha=0.4)
+        axis.plot(list(known), middle, **look(rule), label=label(rule))
+    single = _errors(ends, {"rule": REFERENCE})
+    if single is not None:
+        axis.axhspan(single.min(), single.max(), color="0.85", linewidth=0, zorder=0)
+        axis.axhline(np.median(single), color="black", linestyle="--", label=label(REFERENCE))
+    log_axes(axis, n, "number of particles N", METRES, title)
+
+
+def _ends(flights: dict[str, list[Record]]) -> Picture:
+    figure, axes = panels(2, len(flights), width=max(2.7, 9 / len(flights)), height=2.5)
+    for column, (name, records) in enumerate(flights.items()):
+        _against_n(axes[0, column], records, f"{name}, to the reference")
+        _to_truth(axes[1, column], records, f"{name}, to the truth")
+    legend(figure, axes[0, 0])
+    caption = (
+        "Error at the end of each flight against N, to the mean of the reference filters (above; "
+        "grey: the range of single reference filters) and to the simulated truth (below, where the "
+        "dashed line is what the reference filters themselves have). Medians and quartiles."
+    )
+    return Picture("uav-flights", caption, figure)
+
+
+def _single_steps(records: Sequence[Record]) -> Picture:
+    figure, axes = panels(1, 1, width=4.6, height=3.4)
+    axis, n = axes[0, 0], sizes(records)
+    for rule in in_order(r.rule for r in records):
+        of_rule = [r for r in records if r.rule == rule]
+        low, _, middle, _, high = quantiles(of_rule, "rmse", n)
+        axis.vlines(n, low, high, color=LOOK[rule][0], linewidth=1, alpha=0.6)
+        axis.plot(n, middle, **look(rule), label=label(rule))
+    log_axes(axis, n, "number of particles N", "error [standard deviations]", "one step")
+    axis.legend(fontsize=8)
+    caption = (
+        "Single steps: error of the filtered pose, in standard deviations, when all rules get the "
+        "same predictive mixture. Medians and ranges over the flights."
+    )
+    return Picture("uav-step", caption, figure)
+
+
+def _to_truth(axis: Any, records: Sequence[Record], title: str) -> None:
+    last = moments(records)[-1]
+    at_end, n = [r for r in records if r.time == last], sizes(records)
+    for rule in in_order(r.rule for r in at_end):
+        if rule == REFERENCE:
+            axis.axhline(
+                np.median([r.rmse for r in at_end if r.rule == rule]), color="black", linestyle="--"
+            )
+            continue
+        found = {k: [r.rmse for r in at_end if (r.rule, r.n) == (rule, k)] for k in n}
+        known = {k: np.quantile(v, [0.25, 0.5, 0.75]) for k, v in found.items() if v}
+        low, middle, high = np.array(list(known.values())).T
+        axis.vlines(list(known), low, high, color=LOOK[rule][0], linewidth=2.4, alpha=0.4)
+        axis.plot(list(known), middle, **look(rule))
+    log_axes(axis, n, "number of particles N", METRES, title)
+
+
+def _from_above(name: str, records: Sequence[Record]) -> Picture:
+    few, T = sizes(records)[0], max(r.steps for r in records)
+    flight = simulated(T, data_seed("uav", name, 0))
+    figure, axes = panels(1, 2, width=5.0, height=4.6)
+    wide, near = axes[0]
+    end = flight.poses.position[-1]
+    for axis, shown in ((wide, records), (near, whole(records))):
+        axis.plot(*flight.landmarks[:, :2].T, ".", color="0.8", markersize=2)
+        axis.plot(*flight.poses.position[:, :2].T, color="black", linewidth=1, label="true path")
+        for rule in in_order(r.rule for r in shown):
+            _dots(axis, shown, rule, few)
+        axis.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    ends = np.array([(r.x, r.y) for r in whole(records)])
+    reach = max(np.abs(ends - end[:2]).max() * 1.15, 0.5)
+    near.set(xlim=(end[0] - reach, end[0] + reach), ylim=(end[1] - reach, end[1] + reach))
+    near.set_title("the end of the flight")
+    wide.set_title(f"{name}, {flight.times[-1]:.0f} s")
+    span = 1.1 * np.abs(flight.poses.position[:, :2]).max() + 10
+    wide.set(xlim=(-span, span), ylim=(-span, span))
+    legend(figure, near)
+    caption = f"The flight from above: landmarks, true path, and where every run with N = {few} "
+    return Picture(
+        "uav-above", caption + "saw the UAV over time (left) and at the end (right).", figure
+    )
+
+
+def _dots(axis: Any, records: Sequence[Record], rule: str, n: int) -> None:
+    """The positions that a rule estimated."""
+    chosen = [r for r in records if r.rule == rule and (r.n == n or rule == REFERENCE)]
+    colour, marker, _ = LOOK[rule]
+    x = np.array([(r.x, r.y) for r in chosen]).reshape(-1, 2)
+    axis.plot(*x.T, marker, color=colour, markersize=3, linestyle="none", label=label(rule))

@@ -1,0 +1,18 @@
+"""Rotations, poses and charts: what a state with an orientation needs to be filtered in R^d."""
+
+from skh.geometry import rotation
+from skh.geometry.charted import Charted, ChartedCarry, states_of
+from skh.geometry.charts import SE2, SE3, Angles, Chart, Pose, wrap
+
+__all__ = [
+    "SE2",
+    "SE3",
+    "Angles",
+    "Chart",
+    "Charted",
+    "ChartedCarry",
+    "Pose",
+    "rotation",
+    "states_of",
+    "wrap",
+]

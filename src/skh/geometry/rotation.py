@@ -1,0 +1,142 @@
+r"""Rotations of three-dimensional space: Exp, Log, their Jacobians, and the mean.
+
+All functions take stacks: vectors ``(..., 3)``, matrices ``(..., 3, 3)``.  A rotation vector v
+turns by the angle :math:`\theta = |v|` about its own direction; with K = [v]_x,
+
+.. math::
+
+    \mathrm{Exp}(v) &= I + \tfrac{\sin\theta}{\theta} K + \tfrac{1 - \cos\theta}{\theta^2} K^2, \\
+    J_r(v) &= I - \tfrac{1 - \cos\theta}{\theta^2} K + \tfrac{\theta - \sin\theta}{\theta^3} K^2, \\
+    J_r^{-1}(v) &= I + \tfrac12 K
+                   + \tfrac{1}{\theta^2}\bigl(1 - \tfrac\theta2 \cot\tfrac\theta2\bigr) K^2.
+
+The right Jacobian says what a small turn of the body does:
+:math:`\mathrm{Exp}(v + \delta) \approx \mathrm{Exp}(v)\, \mathrm{Exp}(J_r(v) \delta)` and
+:math:`\mathrm{Log}(\mathrm{Exp}(v)\, \mathrm{Exp}(\delta)) \approx v + J_r^{-1}(v) \delta`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skh import _checks, _compiled_rotation
+from skh._checks import Array
+from skh.gaussian import transposed
+
+ORTHOGONAL = 1e-6  # tolerated error of R'R = I
+
+
+def hat(v: Array) -> Array:
+    """The matrices K = [v]_x of the cross product: K u = v x u."""
+    K = np.zeros((*v.shape, 3))
+    K[..., 2, 1], K[..., 0, 2], K[..., 1, 0] = v[..., 0], v[..., 1], v[..., 2]
+    K[..., 1, 2], K[..., 2, 0], K[..., 0, 1] = -v[..., 0], -v[..., 1], -v[..., 2]
+    return K
+
+
+def exp(v: ArrayLike) -> Array:
+    """The rotation about the direction of ``v`` by the angle ``|v|``.
+
+    >>> exp([0.0, 0.0, np.pi / 2]).round(12) @ [1.0, 0.0, 0.0]
+    array([0., 1., 0.])
+    """
+    return _rows(_compiled_rotation.exp, _vectors("v", v), 1)
+
+
+def log(R: ArrayLike) -> Array:
+    """The rotation vector of ``R``, of length at most pi; at pi one of the two, v or -v.
+
+    >>> log(exp([0.1, -0.2, 3.0])).round(12)
+    array([ 0.1, -0.2,  3. ])
+    """
+    return _rows(_compiled_rotation.log, rotations("R", R), 2)
+
+
+def between(A: Array, R: Array) -> Array:
+    """Log(A' R) for rotations that need no check: the turn from A to R in the frame of A."""
+    return _rows(_compiled_rotation.log, transposed(A) @ R, 2)
+
+
+def right_jacobian(v: ArrayLike) -> Array:
+    """J_r: how Exp(v) turns in the body's frame when v changes."""
+    return _rows(_compiled_rotation.right_jacobian, _vectors("v", v), 1)
+
+
+def right_jacobian_inverse(v: ArrayLike) -> Array:
+    """J_r^-1: how Log(R) changes when the body turns; fit for angles below 2 pi."""
+    return _rows(_compiled_rotation.right_jacobian_inverse, _vectors("v", v), 1)
+
+
+def quaternion(R: ArrayLike) -> Array:
+    """Unit quaternions (x, y, z, w) with w >= 0."""
+    return _rows(_compiled_rotation.quaternions, rotations("R", R), 2)
+
+
+def from_quaternion(q: ArrayLike) -> Array:
+    """The rotations of quaternions (x, y, z, w), which are scaled to length one."""
+    q = _vectors("q", q, 4)
+    length = np.linalg.norm(q, axis=-1)
+    if (length == 0).any():
+        raise ValueError("q must have quaternions of positive length, got (0, 0, 0, 0)")
+    unit = np.asarray(q / length[..., None])
+    K = hat(unit[..., :3])
+    return np.asarray(np.eye(3) + 2 * unit[..., 3, None, None] * K + 2 * K @ K)
+
+
+def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
+    r"""The weighted mean of rotations: the M with :math:`\sum_i w_i \mathrm{Log}(M' R_i) = 0`.
+
+    The projection of the mean matrix on the rotations is the first guess, and all that is needed
+    where the rotations are close; a few steps of Gauss-Newton make it the intrinsic mean.
+
+    >>> log(mean(exp([[0.0, 0.0, 3.1], [0.0, 0.0, -3.1]]))).round(6)[2] in (3.141593, -3.141593)
+    True
+    """
+    R = rotations("R", R)
+    if R.ndim != 3:
+        raise ValueError(f"R must have shape (n, 3, 3), got {R.shape}")
+    w = np.full(len(R), 1 / len(R)) if w is None else _checks.probabilities("w", w)
+    _checks.same_length("w", w, "R", len(R))
+    M = projected(np.tensordot(w, R, 1))
+    for _ in range(50):
+        step = w @ between(M, R)
+        M = M @ exp(step)
+        if np.abs(step).max() < 1e-15:
+            break
+    return M
+
+
+def projected(A: Array) -> Array:
+    """The rotation nearest to the matrix ``A``."""
+    U, _, Vt = np.linalg.svd(A)
+    U = U.copy()
+    U[..., :, 2] *= np.linalg.det(U @ Vt)[..., None]
+    return np.asarray(U @ Vt)
+
+
+def rotations(name: str, R: ArrayLike) -> Array:
+    """``R`` as finite matrices (..., 3, 3), if they are rotations."""
+    R = _checks.real_array(name, R)
+    if R.shape[-2:] != (3, 3):
+        raise ValueError(f"{name} must have shape (..., 3, 3), got {R.shape}")
+    error = np.abs(R @ transposed(R) - np.eye(3)).max(initial=0.0)
+    if error > ORTHOGONAL or (np.linalg.det(R) < 0).any():
+        raise ValueError(f"{name} must hold rotations, R'R = I and det R = 1; off by {error:.3g}")
+    return R
+
+
+def _vectors(name: str, v: ArrayLike, d: int = 3) -> Array:
+    v = _checks.real_array(name, v)
+    if v.ndim == 0 or v.shape[-1] != d:
+        raise ValueError(f"{name} must have shape (..., {d}), got {v.shape}")
+    return v
+
+
+def _rows(kernel: Callable[[Array], Array], stack: Array, axes: int) -> Array:
+    """A kernel that takes one row per rotation, on a stack of any shape whose last axes are one."""
+    rows = np.ascontiguousarray(stack).reshape(-1, *stack.shape[stack.ndim - axes :])
+    out = kernel(rows)
+    return out.reshape(*stack.shape[: stack.ndim - axes], *out.shape[1:])

@@ -1,0 +1,226 @@
+r"""The UAV of section 4.3: pose in the particles, everything else in Kalman filters.
+
+With time step T, z up, R from body to world and g = (0, 0, -9.81):
+
+.. math::
+
+    p^+ &= p + T v + \tfrac{T^2}{2} a + w_p, & R^+ &= R\, \mathrm{Exp}(T \omega + w_\theta), \\
+    v^+ &= v + T a + w_v, & a^+ &= \alpha_a a + w_a, \\
+    && \omega^+ &= \alpha_\omega \omega + w_\omega
+
+and biases that walk at random.  Given the path of the pose, (v, a, b_a) and (omega, b_omega) are
+linear and Gaussian: the increment :math:`\xi = (p^+ - p, \mathrm{Log}(R^\top R^+))` of a chosen
+pose is a measurement of them, and so are
+
+.. math::
+
+    y_{acc} = R^\top (a - g) + b_a + e, \quad y_{gyr} = \omega + b_\omega + e, \quad
+    y_{bar} = p_z + e, \quad y_j = f (x/z, y/z) + e
+
+with :math:`(x, y, z) = \mathrm{diag}(1, -1, -1) R^\top (m_j - p)` for each tracked landmark m_j,
+which has an extended Kalman filter of its own in every particle.  The likelihood of a particle is
+the product of the Gaussian densities of all innovations (paper, appendix A).
+
+The three axes of (omega, b_omega) never mix and have equal noises, so that they share one 2 x 2
+covariance.  The model is one on poses: `skh.geometry.Charted` makes it one in R^6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skh import _compiled_uav
+from skh._checks import Array, Integers
+from skh.geometry.charts import SE3, Pose
+from skh.models.uav.observation import Observation
+from skh.models.uav.parameters import GRAVITY, Parameters, Start
+from skh.models.uav.tracks import assign, weak_tracks
+
+# The columns of Carry.report: normalised squared innovations per dimension (NaN where a sensor was
+# silent), then numbers of landmarks.
+REPORT = (
+    "pose",
+    "accelerometer",
+    "gyroscope",
+    "barometer",
+    "camera",
+    "tracked",
+    "gated",
+    "started",
+)
+
+
+class Carry(NamedTuple):
+    """What a particle knows besides its pose; one row per particle."""
+
+    linear: Array  # (n, 9): mean of v, a, b_a
+    linear_covariance: Array  # (n, 9, 9)
+    turn: Array  # (n, 6): mean of omega, b_omega
+    turn_covariance: Array  # (n, 3): (omega, omega), (omega, b), (b, b) of each axis
+    landmarks: Array  # (n, slots, 3)
+    landmark_covariances: Array  # (n, slots, 6), packed
+    tracks: Integers  # (n, slots): which track is in a slot, -1 for none; the same in all rows
+    report: Array  # (n, 8): see REPORT
+
+
+@dataclass(frozen=True, eq=False)
+class UavModel:
+    """The model above on poses, with ``carry`` as in `skh.model`."""
+
+    parameters: Parameters = Parameters()
+    start: Start = Start()
+
+    def prior(self) -> tuple[Pose, Array]:
+        """The pose at the start is known."""
+        return self.start.pose, np.zeros((6, 6))
+
+    def initial_carry(self, states: Pose) -> Carry:
+        """What is known at the start, in all particles."""
+        n, q = len(states.position), self.parameters
+        linear = np.concatenate([self.start.velocity, self.start.acceleration, np.zeros(3)])
+        turn = np.array([q.initial_turn**2, 0.0, q.initial_gyroscope_bias**2])
+        return Carry(
+            linear=np.tile(linear, (n, 1)),
+            linear_covariance=np.tile(np.diag(q.initial_linear), (n, 1, 1)),
+            turn=np.zeros((n, 6)),
+            turn_covariance=np.tile(turn, (n, 1)),
+            landmarks=np.zeros((n, q.slots, 3)),
+            landmark_covariances=np.zeros((n, q.slots, 6)),
+            tracks=np.full((n, q.slots), -1),
+            report=np.full((n, len(REPORT)), np.nan),
+        )
+
+    def transition(self, t: int, states: Pose, carry: Carry) -> tuple[Pose, Array]:
+        """The expected next poses, and A P A' + Q of the increments around them."""
+        q, dt = self.parameters, self.parameters.dt
+        v, a = carry.linear[:, :3], carry.linear[:, 3:6]
+        P = carry.linear_covariance
+        cross = P[:, :3, 3:6] + P[:, 3:6, :3]
+        S = np.zeros((len(v), 6, 6))
+        S[:, :3, :3] = dt**2 * (P[:, :3, :3] + dt / 2 * cross + dt**2 / 4 * P[:, 3:6, 3:6])
+        S[:, [0, 1, 2], [0, 1, 2]] += q.linear_variances[0]
+        turned = dt**2 * carry.turn_covariance[:, :1] + q.turn_variances[0]
+        S[:, [3, 4, 5], [3, 4, 5]] = turned
+        xi = np.concatenate([dt * v + dt**2 / 2 * a, dt * carry.turn[:, :3]], axis=1)
+        return SE3().plus(states, xi), S
+
+    def move(self, t: int, states: Pose, carry: Carry, next_states: Pose) -> Carry:
+        """The chosen poses measure velocities and turn rates, then these move."""
+        q = self.parameters
+        xi = SE3().minus(next_states, states)
+        m, P = carry.linear.copy(), carry.linear_covariance.copy()
+        moved = np.ascontiguousarray(xi[:, :3])
+        nis = _compiled_uav.advance(m, P, moved, q.dt, q.acceleration_decay, q.linear_variances)
+        turn, covariance, turn_nis = self._turned(carry, xi[:, 3:])
+        report = np.full(carry.report.shape, np.nan)
+        report[:, 0] = (nis + turn_nis) / 6
+        return carry._replace(
+            linear=m,
+            linear_covariance=P,
+            turn=turn,
+            turn_covariance=covariance,
+            report=report,
+        )
+
+    def _turned(self, carry: Carry, angle: Array) -> tuple[Array, Array, Array]:
+        """The turn of each axis measures dt omega; then omega decays and the bias walks."""
+        q = self.parameters
+        residual = angle - q.dt * carry.turn[:, :3]
+        m, C, S = _scalar_update(
+            carry.turn, carry.turn_covariance, residual, (q.dt, 0.0), q.turn_variances[0]
+        )
+        m[:, :3] *= q.turn_decay
+        C = C * [q.turn_decay**2, q.turn_decay, 1.0] + [q.turn_variances[1], 0, q.turn_variances[2]]
+        return m, C, (residual**2).sum(axis=1) / S
+
+    def log_likelihood(self, t: int, states: Pose, y: Any, carry: Carry) -> tuple[Array, Carry]:
+        """The log-density of all innovations; the filters after them."""
+        if not isinstance(y, Observation):
+            raise TypeError(f"y at t={t} must be an Observation of the UAV, got {y!r}")
+        log_l, report = np.zeros(len(states.position)), carry.report.copy()
+        linear = self._accelerometer(states, y, carry, log_l, report)
+        turn = self._gyroscope(y, carry, log_l, report)
+        self._barometer(states, y, log_l, report)
+        m, C, tracks = self._camera(states, y, carry, log_l, report)
+        return log_l, Carry(*linear, *turn, m, C, tracks, report)
+
+    def _accelerometer(
+        self, states: Pose, y: Observation, carry: Carry, log_l: Array, report: Array
+    ) -> tuple[Array, Array]:
+        m, P = carry.linear, carry.linear_covariance
+        if np.isnan(y.accelerometer[0]):
+            return m, P
+        m, P, variance = m.copy(), P.copy(), self.parameters.accelerometer**2
+        R = np.ascontiguousarray(states.rotation)
+        nis = _compiled_uav.accelerometer(m, P, R, y.accelerometer, GRAVITY, variance, log_l)
+        report[:, 1] = nis / 3
+        return m, P
+
+    def _gyroscope(
+        self, y: Observation, carry: Carry, log_l: Array, report: Array
+    ) -> tuple[Array, Array]:
+        m, C = carry.turn, carry.turn_covariance
+        if np.isnan(y.gyroscope[0]):
+            return m, C
+        residual = y.gyroscope - m[:, :3] - m[:, 3:]
+        m, C, S = _scalar_update(m, C, residual, (1.0, 1.0), self.parameters.gyroscope**2)
+        nis = (residual**2).sum(axis=1) / S
+        log_l -= 0.5 * (nis + 3 * np.log(2 * pi * S))
+        report[:, 2] = nis / 3
+        return m, C
+
+    def _barometer(self, states: Pose, y: Observation, log_l: Array, report: Array) -> None:
+        if np.isnan(y.barometer):
+            return
+        q = self.parameters
+        nis = (y.barometer - states.position[:, 2]) ** 2 / q.barometer**2
+        log_l -= 0.5 * np.minimum(nis, q.gate) + log((2 * pi) ** 0.5 * q.barometer)
+        report[:, 3] = nis
+
+    def _camera(
+        self, states: Pose, y: Observation, carry: Carry, log_l: Array, report: Array
+    ) -> tuple[Array, Array, Integers]:
+        """Known tracks weigh the particles; new ones start without weighing them; others end."""
+        q, n = self.parameters, len(log_l)
+        p, R = np.ascontiguousarray(states.position), np.ascontiguousarray(states.rotation)
+        m, C = carry.landmarks.copy(), carry.landmark_covariances.copy()
+        tracks, pixels, seen, new = assign(carry.tracks[0], y.tracks, y.pixels)
+        nis, gated = _compiled_uav.camera(
+            *(p, R, m, C, pixels, seen, q.focal, q.pixel**2, q.gate, log_l)
+        )
+        for slot in new:
+            _compiled_uav.start(p, R, pixels[slot], q.focal, q.pixel**2, q.ground, slot, m, C)
+        used = seen.sum() - gated.sum(axis=1)
+        report[:, 4] = np.where(used > 0, nis / (2 * np.maximum(used, 1)), np.nan)
+        report[:, 5:] = np.stack([used, gated.sum(axis=1), np.full(n, len(new))], axis=1)
+        tracks[weak_tracks(gated, log_l)] = -1
+        return m, C, np.tile(tracks, (n, 1))
+
+    def hidden_moments(self, carry: Carry) -> tuple[Array, Array]:
+        """Mean and covariance of (v, a, b_a, omega, b_omega) of each particle."""
+        C = carry.turn_covariance
+        P = np.zeros((len(C), 15, 15))
+        P[:, :9, :9] = carry.linear_covariance
+        for k in range(9, 12):
+            P[:, k, k], P[:, k, k + 3], P[:, k + 3, k + 3] = C.T
+            P[:, k + 3, k] = C[:, 1]
+        return np.concatenate([carry.linear, carry.turn], axis=1), P
+
+
+def _scalar_update(
+    m: Array, C: Array, residual: Array, row: tuple[float, float], variance: float
+) -> tuple[Array, Array, Array]:
+    """Three axes of (omega, b), each measured by ``row``: means, shared covariance, S (n,)."""
+    h, k = row
+    to_turn, to_bias = h * C[:, 0] + k * C[:, 1], h * C[:, 1] + k * C[:, 2]
+    S = h * to_turn + k * to_bias + variance
+    m = (
+        m
+        + np.concatenate([to_turn[:, None] * residual, to_bias[:, None] * residual], 1) / S[:, None]
+    )
+    outer = np.stack([to_turn**2, to_turn * to_bias, to_bias**2], axis=1)
+    return m, C - outer / S[:, None], S

@@ -1,0 +1,71 @@
+"""What the sensors of the UAV say at one time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skh._checks import Array, Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """Inertial sensors, barometer and tracked points of the image.
+
+    A sensor that says nothing is NaN; an image without tracks is empty.  ``tracks`` (k,) are
+    numbers that a tracker gives to the points it follows, never the same for another point;
+    ``pixels`` (k, 2) are measured from the centre of the image.
+
+    >>> Observation([0.0, 0.0, 9.81], [0.0, 0.0, 0.0], 40.0, [7], [[10.0, -20.0]]).tracks
+    array([7])
+    """
+
+    accelerometer: Array  # (3,), m/s^2
+    gyroscope: Array  # (3,), rad/s
+    barometer: float  # m
+    tracks: Integers
+    pixels: Array
+
+    def __init__(
+        self,
+        accelerometer: ArrayLike = (np.nan,) * 3,
+        gyroscope: ArrayLike = (np.nan,) * 3,
+        barometer: float = np.nan,
+        tracks: ArrayLike = (),
+        pixels: ArrayLike = (),
+    ) -> None:
+        object.__setattr__(self, "accelerometer", _three("accelerometer", accelerometer))
+        object.__setattr__(self, "gyroscope", _three("gyroscope", gyroscope))
+        object.__setattr__(self, "barometer", float(barometer))
+        ids = _tracks(tracks)
+        object.__setattr__(self, "tracks", ids)
+        object.__setattr__(self, "pixels", _pixels(pixels, len(ids)))
+
+
+def _tracks(value: ArrayLike) -> Integers:
+    ids = np.asarray(value)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        raise ValueError(f"tracks must be whole numbers (k,), got {value!r}")
+    if len(set(ids.tolist())) < len(ids) or (ids < 0).any():
+        raise ValueError(f"tracks must be different numbers from 0 on, got {value!r}")
+    return ids.astype(np.int64)
+
+
+def _pixels(value: ArrayLike, k: int) -> Array:
+    places = np.asarray(value, dtype=np.float64)
+    places = places.reshape(0, 2) if places.size == 0 else places
+    if places.shape != (k, 2) or not np.isfinite(places).all():
+        raise ValueError(
+            f"pixels must be finite with shape ({k}, 2), a row per track, got {value!r}"
+        )
+    return places
+
+
+def _three(name: str, value: ArrayLike) -> Array:
+    """Three numbers, or NaN in all of them where one is NaN."""
+    array = np.array(value, dtype=np.float64)
+    if array.shape != (3,) or np.isinf(array).any():
+        raise ValueError(f"{name} must be three numbers, NaN where silent, got {value!r}")
+    return np.full(3, np.nan) if np.isnan(array).any() else array

@@ -1,0 +1,185 @@
+"""How far an estimated trajectory is from the truth, and whether its covariances are honest.
+
+Errors are those of the package `evo`: the absolute trajectory error compares positions, the
+relative pose error compares motions over a number of frames.  The normalised squared errors of
+states (NEES) and of innovations (NIS) are one on average, per dimension, where a filter's
+covariances are right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from skh import _checks
+from skh._checks import Array, Indices
+from skh.gaussian import apply, check_covariance, transposed
+from skh.geometry import rotation
+from skh.geometry.charts import SE3, Pose
+from skh.trajectory import Trajectory, align, same_length
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors over a trajectory and their statistics, named as `evo` names them."""
+
+    values: Array
+
+    @property
+    def rmse(self) -> float:
+        """Root of the mean square."""
+        return float(np.sqrt(np.mean(self.values**2)))
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+        return float(self.values.mean())
+
+    @property
+    def median(self) -> float:
+        """Median."""
+        return float(np.median(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation."""
+        return float(self.values.std())
+
+    @property
+    def max(self) -> float:
+        """Largest."""
+        return float(self.values.max())
+
+
+def ate(
+    reference: Trajectory, estimate: Trajectory, *, aligned: bool = False, scale: bool = False
+) -> Errors:
+    """Absolute trajectory error: distances of positions, in metres.
+
+    ``aligned`` fits the estimate to the reference first, ``scale`` (with it) its size as well.
+    """
+    estimate = _prepared(reference, estimate, aligned, scale)
+    return Errors(np.linalg.norm(estimate.positions - reference.positions, axis=1))
+
+
+def rpe(
+    reference: Trajectory,
+    estimate: Trajectory,
+    *,
+    delta: int = 1,
+    part: Literal["translation", "rotation"] = "translation",
+    all_pairs: bool = False,
+    aligned: bool = False,
+    scale: bool = False,
+) -> Errors:
+    """Relative pose error: how the motions over ``delta`` frames differ, in metres or radians.
+
+    Pairs follow each other (0 to delta, delta to 2 delta, ...), or start at every frame with
+    ``all_pairs``.  Alignment without scale does not change it.
+    """
+    delta = _checks.positive_int("delta", delta)
+    estimate = _prepared(reference, estimate, aligned, scale)
+    if delta >= len(reference):
+        raise ValueError(f"delta must be below the number of poses, {len(reference)}, got {delta}")
+    start = np.arange(0, len(reference) - delta, 1 if all_pairs else delta)
+    Rq, tq = _motion(reference, start, delta)
+    Rp, tp = _motion(estimate, start, delta)
+    if part == "translation":
+        return Errors(np.linalg.norm(apply(transposed(Rq), tp - tq), axis=1))
+    if part == "rotation":
+        return Errors(np.linalg.norm(rotation.log(transposed(Rq) @ Rp), axis=1))
+    raise ValueError(f"part must be 'translation' or 'rotation', got {part!r}")
+
+
+def _prepared(
+    reference: Trajectory, estimate: Trajectory, aligned: bool, scale: bool
+) -> Trajectory:
+    same_length(reference, estimate)
+    if scale and not aligned:
+        raise ValueError("scale=True needs aligned=True")
+    return align(reference, estimate, scale=scale) if aligned else estimate
+
+
+def _motion(path: Trajectory, start: Indices, delta: int) -> tuple[Array, Array]:
+    """Rotations and translations from poses to those ``delta`` later, in the earlier frames."""
+    back = transposed(path.rotations[start])
+    moved = path.positions[start + delta] - path.positions[start]
+    return back @ path.rotations[start + delta], apply(back, moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Consistency:
+    """Normalised squared errors, each a chi-square of ``d`` degrees of freedom if all is right."""
+
+    values: Array  # (T,)
+    d: int
+
+    @property
+    def mean(self) -> float:
+        """Mean per dimension: one if the covariances are right, more if they are too small."""
+        return float(self.values.mean() / self.d)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Where the mean lies with this probability if all is right and errors are independent."""
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, got {level!r}")
+        n = len(self.values) * self.d
+        tail = (1 - level) / 2
+        return float(stats.chi2.ppf(tail, n) / n), float(stats.chi2.ppf(1 - tail, n) / n)
+
+
+def nees(errors: ArrayLike, covariances: ArrayLike) -> Consistency:
+    """Normalised squared errors e' P^-1 e; of innovations with their covariances it is the NIS.
+
+    Errors of poses are increments: ``SE3().minus(truth, estimate)``.
+
+    >>> nees([[1.0, 0.0], [0.0, 2.0]], np.eye(2)).values
+    array([1., 4.])
+    """
+    e = _checks.points("errors", errors)
+    P = _checks.real_array("covariances", covariances)
+    if P.shape not in ((e.shape[1],) * 2, (*e.shape, e.shape[1])):
+        raise ValueError(
+            f"covariances must have shape {(e.shape[1],) * 2} or {(*e.shape, e.shape[1])}, "
+            f"got {P.shape}"
+        )
+    check_covariance("covariances", P)
+    try:
+        np.linalg.cholesky(P)
+    except np.linalg.LinAlgError:
+        raise ValueError("covariances must be positive definite, got a singular one") from None
+    solved = np.linalg.solve(np.broadcast_to(P, (*e.shape, e.shape[1])), e[..., None])[..., 0]
+    return Consistency(np.einsum("ti,ti->t", e, solved), e.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class PoseEstimate:
+    """A pose with its covariance, as ROS' ``PoseWithCovariance`` has it.
+
+    The rows of ``covariance`` (6, 6) are x, y, z and turns about the fixed axes X, Y, Z.
+    """
+
+    position: Array
+    rotation: Array
+    covariance: Array
+
+    @property
+    def quaternion(self) -> Array:
+        """(x, y, z, w)."""
+        return rotation.quaternion(self.rotation)
+
+
+def pose_estimate(poses: Pose, w: ArrayLike) -> PoseEstimate:
+    """The mean of weighted poses (n rows), and their covariance in the order of ROS."""
+    w = _checks.probabilities("w", w)
+    _checks.same_length("w", w, "poses", len(poses.position))
+    mean = SE3().mean(poses, w)
+    increments = SE3().minus(poses, mean)
+    increments[:, 3:] = (
+        increments[:, 3:] @ mean.rotation.T
+    )  # from the body's axes to the fixed ones
+    return PoseEstimate(*mean, (w * increments.T) @ increments)

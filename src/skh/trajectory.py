@@ -1,0 +1,157 @@
+"""Trajectories of poses as robotics keeps them: TUM files, association by time, alignment.
+
+A TUM file has one pose per line, ``time x y z qx qy qz qw``, and comments after ``#``.  Scores of
+one trajectory against another are in `skh.scores`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skh import _checks
+from skh._checks import Array, Indices
+from skh.geometry import rotation
+from skh.geometry.charts import Pose
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Poses at increasing times, in seconds.
+
+    >>> path = Trajectory([0.0, 0.1], np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1)))
+    >>> len(path), path.quaternions[0]
+    (2, array([0., 0., 0., 1.]))
+    """
+
+    times: Array  # (T,)
+    positions: Array  # (T, 3)
+    rotations: Array  # (T, 3, 3), body to world
+
+    def __init__(self, times: ArrayLike, positions: ArrayLike, rotations: ArrayLike) -> None:
+        times = _checks.shaped("times", times, "T")
+        if len(times) == 0:
+            raise ValueError("times must hold at least one time, got none")
+        if (np.diff(times) <= 0).any():
+            i = int((np.diff(times) <= 0).argmax()) + 1
+            raise ValueError(
+                f"times must increase, got {times[i]:g} after {times[i - 1]:g} at index {i}"
+            )
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "positions", _checks.shaped("positions", positions, len(times), 3))
+        R = _checks.shaped("rotations", rotations, len(times), 3, 3)
+        object.__setattr__(self, "rotations", rotation.rotations("rotations", R))
+
+    def __len__(self) -> int:
+        """Number of poses."""
+        return len(self.times)
+
+    @property
+    def quaternions(self) -> Array:
+        """Unit quaternions (x, y, z, w), ``(T, 4)``."""
+        return rotation.quaternion(self.rotations)
+
+    def at(self, index: Indices) -> Trajectory:
+        """The poses of the given indices."""
+        return Trajectory(self.times[index], self.positions[index], self.rotations[index])
+
+    @classmethod
+    def of(cls, times: ArrayLike, poses: Iterable[Pose]) -> Trajectory:
+        """Single poses, one for each time."""
+        positions, rotations = zip(*poses, strict=True)
+        return cls(times, np.array(positions), np.array(rotations))
+
+
+def write_tum(path: str | Path, trajectory: Trajectory) -> None:
+    """Write a TUM file; what `read_tum` reads back is the same to the last digit or two."""
+    rows = np.column_stack([trajectory.times, trajectory.positions, trajectory.quaternions])
+    lines = (" ".join(f"{value:.17g}" for value in row) for row in rows.tolist())
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_tum(path: str | Path) -> Trajectory:
+    """Read a TUM file; a ValueError names the line that is none."""
+    path = Path(path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [
+        _tum_row(line, f"{path}, line {i}")
+        for i, line in enumerate(lines, 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not rows:
+        raise ValueError(f"{path} must hold at least one pose, got none")
+    times, positions, quaternions = np.split(np.array(rows), [1, 4], axis=1)
+    try:
+        return Trajectory(times[:, 0], positions, rotation.from_quaternion(quaternions))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _tum_row(line: str, where: str) -> list[float]:
+    words = line.split()
+    try:
+        row = [float(word) for word in words]
+    except ValueError:
+        row = []
+    if len(row) != 8:
+        raise ValueError(f"{where} must be 'time x y z qx qy qz qw', got {line!r}")
+    return row
+
+
+def associate(
+    reference: Trajectory, estimate: Trajectory, max_difference: float = 0.01
+) -> tuple[Trajectory, Trajectory]:
+    """The poses of both at the same times, paired with the nearest in time.
+
+    As `evo` does it: for each pose of the shorter trajectory the nearest one of the longer, if it
+    is within ``max_difference`` seconds.
+    """
+    if not max_difference >= 0:
+        raise ValueError(f"max_difference must be a non-negative number, got {max_difference!r}")
+    if len(estimate) < len(reference):
+        of_estimate, of_reference = _nearest(estimate.times, reference.times, max_difference)
+    else:
+        of_reference, of_estimate = _nearest(reference.times, estimate.times, max_difference)
+    if len(of_reference) == 0:
+        raise ValueError(
+            f"no poses of reference and estimate are within {max_difference} s of each other"
+        )
+    return reference.at(of_reference), estimate.at(of_estimate)
+
+
+def _nearest(short: Array, long: Array, most: float) -> tuple[Indices, Indices]:
+    right = np.clip(np.searchsorted(long, short), 1, max(len(long) - 1, 1))
+    right = np.minimum(right, len(long) - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.where(short - long[left] <= long[right] - short, left, right)
+    near = np.abs(long[nearest] - short) <= most
+    return np.flatnonzero(near), nearest[near]
+
+
+def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -> Trajectory:
+    """``estimate`` moved and turned (and scaled) so that its positions fit best (Umeyama, 1991)."""
+    same_length(reference, estimate)
+    x, y = estimate.positions, reference.positions
+    mx, my = x.mean(axis=0), y.mean(axis=0)
+    C = (y - my).T @ (x - mx) / len(x)
+    U, D, Vt = np.linalg.svd(C)
+    if D[1] <= 1e-15 * max(D[0], 1.0):  # the values come in falling order
+        raise ValueError("alignment needs positions that do not all lie on a line")
+    signs = np.array([1.0, 1.0, np.linalg.det(U) * np.linalg.det(Vt)])
+    R = (U * signs) @ Vt
+    s = float(D @ signs / (x - mx).var(axis=0).sum()) if scale else 1.0
+    moved = s * (x - mx) @ R.T + my
+    return Trajectory(estimate.times, moved, R @ estimate.rotations)
+
+
+def same_length(reference: Trajectory, estimate: Trajectory) -> None:
+    """Refuse trajectories that do not have one pose for each of the other's."""
+    if len(reference) != len(estimate):
+        raise ValueError(
+            f"estimate must have one pose for each of the {len(reference)} of reference, "
+            f"got {len(estimate)}: pair them with associate first"
+        )

@@ -1,0 +1,203 @@
+"""Trajectories and their scores, by values known in advance, and against evo where it is there."""
+
+import numpy as np
+import pytest
+
+from skh.geometry import SE3, Pose, rotation
+from skh.scores import ate, nees, pose_estimate, rpe
+from skh.trajectory import Trajectory, align, associate, read_tum, write_tum
+
+
+def wandering(T=60, seed=0, noise=0.0):
+    """A curved path with turns, and the same with noise."""
+    t = np.arange(T) * 0.1
+    positions = np.stack([3 * np.sin(t), 2 * np.cos(0.7 * t), 0.3 * t], axis=1)
+    turns = np.stack([0.3 * np.sin(t), 0.2 * t, t], axis=1)
+    rng = np.random.default_rng(seed)
+    xi = noise * rng.normal(size=(T, 6))
+    return Trajectory(t, *SE3().plus(Pose(positions, rotation.exp(turns)), xi))
+
+
+def moved(path, R, shift, scale=1.0):
+    return Trajectory(path.times, scale * path.positions @ R.T + shift, R @ path.rotations)
+
+
+R0, SHIFT = rotation.exp([0.3, -0.5, 2.0]), np.array([1.0, -2.0, 3.0])
+
+
+def test_tum_files_come_back(tmp_path):
+    path = wandering()
+    write_tum(tmp_path / "a.txt", path)
+    text = (tmp_path / "a.txt").read_text()
+    (tmp_path / "b.txt").write_text("# time x y z qx qy qz qw\n\n" + text)
+    for name in ("a.txt", "b.txt"):
+        again = read_tum(tmp_path / name)
+        np.testing.assert_array_equal(again.times, path.times)
+        np.testing.assert_array_equal(again.positions, path.positions)
+        np.testing.assert_allclose(again.rotations, path.rotations, atol=1e-14)
+
+
+def test_a_known_line_of_a_tum_file(tmp_path):
+    (tmp_path / "a.txt").write_text("0.5 1 2 3 0 0 0.70710678118654757 0.70710678118654757\n")
+    path = read_tum(tmp_path / "a.txt")
+    np.testing.assert_allclose(path.rotations[0] @ [1, 0, 0], [0, 1, 0], atol=1e-15)
+    np.testing.assert_array_equal(path.positions, [[1, 2, 3]])
+
+
+def test_errors_of_a_shifted_path():
+    path = wandering()
+    shifted = moved(path, np.eye(3), [3.0, 4.0, 0.0])
+    errors = ate(path, shifted)
+    assert (errors.rmse, errors.mean, errors.median, errors.max) == pytest.approx((5.0,) * 4)
+    assert errors.std == pytest.approx(0, abs=1e-12)
+    assert rpe(path, shifted).rmse == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+def test_alignment_undoes_a_motion(scale):
+    path = wandering()
+    away = moved(path, R0, SHIFT, scale)
+    assert ate(path, away).rmse > 1
+    assert ate(path, away, aligned=True, scale=True).rmse == pytest.approx(0, abs=1e-12)
+    back = align(path, away, scale=True)
+    np.testing.assert_allclose(back.rotations, path.rotations, atol=1e-12)
+    np.testing.assert_allclose(back.positions, path.positions, atol=1e-12)
+    if scale != 1:
+        assert ate(path, away, aligned=True).rmse > 1
+
+
+def test_relative_errors_of_a_drift():
+    """The estimate turns 0.01 rad and goes 0.02 m further at every frame."""
+    path = wandering(31)
+    extra = np.array([0.02, 0.0, 0.0, 0.0, 0.0, 0.01])
+    chart, pose = SE3(), Pose(path.positions[0], path.rotations[0])
+    poses = [pose]
+    for i in range(30):
+        there = rotation.log(path.rotations[i].T @ path.rotations[i + 1])
+        step = path.rotations[i].T @ (path.positions[i + 1] - path.positions[i])
+        forward = step + path.rotations[i].T @ path.rotations[i + 1] @ extra[:3]
+        turned = Pose(pose.position + pose.rotation @ forward, pose.rotation @ rotation.exp(there))
+        pose = chart.plus(turned, np.r_[0, 0, 0, extra[3:]])
+        poses.append(pose)
+    drifting = Trajectory.of(path.times, poses)
+    np.testing.assert_allclose(rpe(path, drifting).values, 0.02, atol=1e-12)
+    np.testing.assert_allclose(rpe(path, drifting, part="rotation").values, 0.01, atol=1e-12)
+    assert len(rpe(path, drifting, delta=5).values) == 6
+    assert len(rpe(path, drifting, delta=5, all_pairs=True).values) == 26
+
+
+def test_association_takes_the_nearest_times():
+    path = wandering(20)
+    late = Trajectory(path.times + 0.004, path.positions, path.rotations)
+    few = late.at(np.array([0, 3, 7]))
+    a, b = associate(path, few)
+    np.testing.assert_array_equal(a.times, path.times[[0, 3, 7]])
+    np.testing.assert_array_equal(b.times, few.times)
+    b, a = associate(few, path)
+    np.testing.assert_array_equal(a.times, path.times[[0, 3, 7]])
+    with pytest.raises(ValueError, match=r"within 0\.001 s"):
+        associate(path, few, 0.001)
+    one = path.at(np.array([4]))
+    assert len(associate(one, one)[0]) == 1
+
+
+def test_normalised_errors_of_a_known_covariance():
+    rng = np.random.default_rng(0)
+    L = np.array([[2.0, 0.0], [1.0, 0.5]])
+    e = rng.normal(size=(20_000, 2)) @ L.T
+    right = nees(e, L @ L.T)
+    low, high = right.interval()
+    assert low < right.mean < high
+    assert high - low < 0.05
+    assert nees(e, 4 * L @ L.T).mean == pytest.approx(right.mean / 4)
+    each = nees(e, np.tile(L @ L.T, (len(e), 1, 1)))
+    np.testing.assert_allclose(each.values, right.values)
+
+
+def test_the_covariance_of_a_pose_has_the_order_of_ros():
+    """Turns about the body's x axis are turns about the fixed y axis after a quarter turn."""
+    quarter = rotation.exp([0.0, 0.0, np.pi / 2])
+    xi = np.zeros((2, 6))
+    xi[:, 0], xi[:, 3] = [1.0, -1.0], [0.2, -0.2]
+    centre = Pose(np.ones(3), quarter)
+    estimate = pose_estimate(SE3().plus(centre, xi), [1.0, 1.0])
+    expected = np.zeros((6, 6))
+    expected[0, 0], expected[4, 4], expected[0, 4], expected[4, 0] = 1.0, 0.04, 0.2, 0.2
+    np.testing.assert_allclose(estimate.covariance, expected, atol=1e-12)
+    np.testing.assert_allclose(estimate.position, [1, 1, 1])
+    np.testing.assert_allclose(estimate.quaternion, [0, 0, 0.5**0.5, 0.5**0.5], atol=1e-12)
+
+
+def line(text):
+    def read(folder):
+        (folder / "a.txt").write_text(text)
+        read_tum(folder / "a.txt")
+
+    return read
+
+
+ONE, TWO, EYES = wandering(10), wandering(9), np.tile(np.eye(3), (2, 1, 1))
+LINE = Trajectory([0, 1], np.eye(3)[:2], EYES)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (line("0 1 2 3 0 0 0 1\n1 2 3\n"), r"a.txt, line 2 must be 'time x y z.*got '1 2 3'"),
+        (line("0 1 2 3 0 0 0 one\n"), r"line 1 must be 'time x y z"),
+        (line("# nothing\n"), r"a.txt must hold at least one pose"),
+        (line("0 1 2 3 0 0 0 0\n"), r"a.txt: q must have quaternions of positive length"),
+        (line("1 1 2 3 0 0 0 1\n1 1 2 3 0 0 0 1\n"), r"a.txt: times must increase, got 1 after 1"),
+        (line("0 nan 2 3 0 0 0 1\n"), r"a.txt: positions must be finite, got nan"),
+        (lambda _: Trajectory([0, 1], np.zeros((2, 2)), EYES), r"positions must have shape \(2, 3"),
+        (lambda _: Trajectory([], np.zeros((0, 3)), EYES[:0]), r"times must hold at least one"),
+        (lambda _: Trajectory([0, 1], np.zeros((2, 3)), 2 * EYES), r"rotations must hold rot"),
+        (lambda _: ate(ONE, TWO), r"estimate must have one pose for each of the 10 .* got 9"),
+        (lambda _: ate(ONE, ONE, scale=True), r"scale=True needs aligned=True"),
+        (lambda _: rpe(ONE, ONE, delta=10), r"delta must be below the number of poses, 10, got 10"),
+        (lambda _: rpe(ONE, ONE, part="turn"), r"part must be 'translation' or 'rotation'"),
+        (lambda _: associate(ONE, TWO, -1), r"max_difference must be a non-negative number"),
+        (lambda _: nees(np.zeros((4, 2)), np.eye(3)), r"covariances must have shape \(2, 2\) or"),
+        (lambda _: nees(np.zeros((4, 2)), 0 * np.eye(2)), r"positive definite, got a singular one"),
+        (lambda _: nees([[1.0]], [[1.0]]).interval(1.0), r"level must be between 0 and 1, got 1.0"),
+        (lambda _: align(LINE, LINE), r"do not all lie on a line"),
+        (lambda _: pose_estimate(Pose(np.zeros((2, 3)), EYES), [1.0]), r"w must have one row per"),
+    ],
+)
+def test_bad_input_is_named(call, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        call(tmp_path)
+
+
+# --- against evo ---------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scores_are_those_of_evo():
+    metrics = pytest.importorskip("evo.core.metrics", reason="evo is not installed")
+    from evo.core.trajectory import PoseTrajectory3D
+
+    def as_evo(path):
+        q = path.quaternions[:, [3, 0, 1, 2]]
+        return PoseTrajectory3D(path.positions.copy(), q, path.times.copy())
+
+    truth, estimate = wandering(200), moved(wandering(200, noise=0.05), R0, SHIFT, 1.1)
+    Relation, Unit = metrics.PoseRelation, metrics.Unit
+    relations = {"translation": Relation.translation_part, "rotation": Relation.rotation_angle_rad}
+    for options in ({}, {"aligned": True}, {"aligned": True, "scale": True}):
+        theirs = as_evo(estimate)
+        if options:
+            theirs.align(as_evo(truth), correct_scale="scale" in options)
+        metric = metrics.APE(Relation.translation_part)
+        metric.process_data((as_evo(truth), theirs))
+        ours = ate(truth, estimate, **options)
+        for name, value in metric.get_all_statistics().items():
+            if name in ("rmse", "mean", "median", "std", "max"):
+                assert getattr(ours, name) == pytest.approx(value, rel=1e-9), name
+        for part, relation in relations.items():
+            for delta, all_pairs in ((1, False), (7, False), (7, True)):
+                metric = metrics.RPE(relation, delta, Unit.frames, all_pairs=all_pairs)
+                metric.process_data((as_evo(truth), theirs))
+                ours = rpe(truth, estimate, delta=delta, part=part, all_pairs=all_pairs, **options)
+                assert len(ours.values) == len(metric.error)
+                np.testing.assert_allclose(ours.values, metric.error, rtol=1e-7, atol=1e-9)

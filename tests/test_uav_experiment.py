@@ -1,0 +1,148 @@
+"""The UAV experiment: its tasks, its errors worked out by hand, its claims on made-up records."""
+
+from dataclasses import replace
+from math import isnan, nan
+
+import numpy as np
+import pytest
+
+import skh
+from skh.claims.statistics import MissingError
+from skh.claims.uav import (
+    end_ratio,
+    errors,
+    errors_accumulate,
+    few_beat_many_in_one_step,
+    like_a_reference,
+    whole,
+)
+from skh.experiments.one_step import one_step_errors
+from skh.experiments.record import Record
+from skh.experiments.task import data_seed
+from skh.experiments.uav import Uav, simulated
+from skh.experiments.whitened import Whitened
+from skh.figures.uav import pictures
+from skh.models.uav import survey_flight
+from small import UAV
+
+
+@pytest.fixture(scope="module")
+def records():
+    return [r for task in UAV.tasks() for r in UAV.work(task)]
+
+
+def test_references_are_tasks_of_their_own():
+    tasks = Uav().tasks()
+    keys = [t.key for t in tasks]
+    assert len(set(keys)) == len(keys) == 5 * 3 * 10 + 10 + 4 * 2 + 5
+    assert sum(k.startswith("reference_0_") for k in keys) == 10
+    assert replace(Uav(), runs=1, reference_runs=(1, 1)).tasks() == tasks[: 5 * 5]
+
+
+def test_a_task_is_a_function_of_its_name(records):
+    task = UAV.tasks()[2]
+    seconds = {"seconds": 0.0, "rule_seconds": 0.0}
+    again = [str(replace(r, **seconds)) for r in UAV.work(task)]
+    first = [r for r in records if r.seed == task.seed]
+    assert [str(replace(r, **seconds)) for r in first] == again
+
+
+def test_each_run_leaves_its_positions_and_its_end(records):
+    of_run = [
+        r for r in records if (r.model, r.rule, r.n, r.batch) == ("flight-1", "SKH-FW", 10, 1)
+    ]
+    assert [r.time for r in of_run[:-1]] == pytest.approx([0.15, 0.3, 0.45, 0.6])
+    end = of_run[-1]
+    assert isnan(end.time)
+    assert (end.x, end.y, end.z) == (of_run[-2].x, of_run[-2].y, of_run[-2].z)
+    assert 0 < end.rule_seconds < end.seconds
+    assert end.m == UAV.search_points
+    truth = simulated(UAV.T, data_seed("uav", "flight-1", 0)).poses.position[-1]
+    assert of_run[-2].rmse == pytest.approx(np.linalg.norm([end.x, end.y, end.z] - truth))
+
+
+def run(rule, n, batch, x, flight=0, time=nan):
+    return Record(experiment="uav", model=f"flight-{flight}", rule=rule, n=n, batch=batch, seed=0,
+                  x=x, y=0.0, z=0.0, time=time)  # fmt: skip
+
+
+REFERENCES = [run("reference", 100_000, b, x) for b, x in enumerate((0.9, 1.0, 1.1))]
+
+
+def test_errors_are_distances_to_the_mean_of_the_references():
+    made = [*REFERENCES, run("PF", 50, 0, 3.0), run("PF", 50, 1, 0.5)]
+    np.testing.assert_allclose(errors(made, rule="PF", n=50), [2.0, 0.5])
+    np.testing.assert_allclose(errors(made, rule="reference"), [0.15, 0.0, 0.15], atol=1e-12)
+    with pytest.raises(MissingError, match="two runs"):
+        errors(made[:1], rule="reference")
+    with pytest.raises(MissingError):
+        errors(made[3:], rule="PF")
+
+
+def test_a_ratio_counts_flights_and_not_runs():
+    made = []
+    for flight, factor in enumerate((2.0, 4.0)):
+        made += [replace(r, model=f"flight-{flight}") for r in REFERENCES]
+        made += [run("PF", 50, b, 1 + (-1) ** b, flight) for b in range(6)]
+        made += [run("SKH-FW", 50, b, 1 + (-1) ** b / factor, flight) for b in range(6)]
+    found = end_ratio(made, ("SKH-FW", 50), ("PF", 50))
+    assert found.mean == pytest.approx(8**-0.5)
+    assert found.batches == 2
+
+
+def test_a_filter_is_like_a_reference_if_it_is_among_them():
+    made = [*REFERENCES, *(run("SKH-FW", 200, b, 1.1) for b in range(3))]
+    assert like_a_reference(made, rule="SKH-FW").holds
+    made += [run("SKH-FW", 200, b, 1.2) for b in range(3, 9)]
+    assert like_a_reference(made, rule="SKH-FW").holds is False
+
+
+def test_errors_that_stay_do_not_accumulate():
+    made = [replace(r, time=t) for r in REFERENCES for t in (1.0, 2.0, 3.0, 4.0)]
+    grows = [*made, *(run("PF", 50, 0, 1 + t, time=t) for t in (1.0, 2.0, 3.0, 4.0))]
+    stays = [*made, *(run("PF", 50, 0, 2.0, time=t) for t in (1.0, 2.0, 3.0, 4.0))]
+    assert errors_accumulate(grows).holds
+    assert errors_accumulate(stays).holds is False
+
+
+def test_placed_particles_do_one_step_better_than_four_times_as_many_random_ones():
+    """Ten moments of one flight, the same mixtures of 50 components for all; M = 2,000."""
+    flight = survey_flight(110, rng=11)
+    few = {"SKH": replace(Uav(), search_points=2_000).rules()["SKH-FCFW"], "PF": skh.Stratified()}
+    at = set(range(15, 110, 10))
+    found = one_step_errors(flight.model, flight.observations, few, 50, at, 20_000, 0)
+
+    def many(p, n, *, rng=None):
+        return skh.Stratified()(p, 4 * n, rng=rng)
+
+    more = one_step_errors(flight.model, flight.observations, {"PF": many}, 50, at, 20_000, 0)
+    assert found["SKH"] < more["PF"] < found["PF"]
+
+
+def test_pictures_of_a_run_that_has_only_begun(records):
+    assert pictures([r for r in records if r.rule != "reference"]) == []
+    assert pictures([r for r in records if r.rule == "reference"]) == []
+    begun = [r for r in records if r.model == "flight-0" and r.batch == 0]
+    assert [p.name for p in pictures(begun)] == ["uav", "uav-flights", "uav-above"]
+    assert [p.name for p in pictures(records)][2] == "uav-step"
+    assert len(whole(begun)) == 1 + 2 * 5
+
+
+def test_single_steps_leave_one_record_per_rule_and_n(records):
+    steps = [r for r in records if r.model == "one-step"]
+    assert len(steps) == 2 * 2 * 5
+    assert {r.batch for r in steps} == {0, 1}
+    assert all(r.rmse > 0 for r in steps)
+    assert isinstance(few_beat_many_in_one_step(records, rule="SKH-FW").statistics["worth"], float)
+
+
+def test_a_whitened_rule_is_one_with_the_mixture_s_covariance_as_its_metric():
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(4, 3, 3))
+    p = skh.GaussianMixture(rng.random(4), rng.normal(size=(4, 3)), B @ B.swapaxes(1, 2))
+    kernel = skh.GaussianKernel(2.0, metric=p.covariance)
+    points = Whitened(skh.FWQuad(skh.GaussianKernel(2.0), search_points=300))(p, 20, rng=0)
+    assert points.mmd == pytest.approx(skh.mmd(kernel, p, points.x, points.w), abs=1e-9)
+    assert points.mmd < 0.5 * skh.mmd(kernel, p, p.sample(20, rng=0)[0], np.full(20, 0.05))
+    known = skh.GaussianMixture([1.0], [[1.0, 2.0]], 0.0)
+    np.testing.assert_array_equal(Whitened(skh.Stratified())(known, 2, rng=0).x, [[1, 2], [1, 2]])

@@ -33,7 +33,7 @@ if __name__ == "__main__":
 
 def numbers(records):
     """All fields but the measured time, as text: NaN is equal to itself there."""
-    return [repr(replace(r, seconds=0.0)) for r in records]
+    return [repr(replace(r, seconds=0.0, rule_seconds=0.0)) for r in records]
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +53,9 @@ def test_keys_and_seeds_are_distinct_and_do_not_depend_on_the_order():
 
 @pytest.mark.parametrize("experiment", SMALL, ids=lambda e: e.name)
 def test_a_task_gives_the_same_records_alone_and_among_others(experiment):
-    every = [repr(replace(r, seconds=0.0)) for r in run_tasks(experiment)]
+    every = [repr(replace(r, seconds=0.0, rule_seconds=0.0)) for r in run_tasks(experiment)]
     last = experiment.tasks()[-1]
-    alone = [repr(replace(r, seconds=0.0)) for r in experiment.work(last)]
+    alone = [repr(replace(r, seconds=0.0, rule_seconds=0.0)) for r in experiment.work(last)]
     assert every[-len(alone) :] == alone
     assert len(set(every)) == len(every)
 

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
@@ -143,14 +144,17 @@ class GaussianMixture:
         Covariances are raised by a trace of the mixture's spread, so that a component without any
         has a density as well.
         """
-        e = x[:, None, :] - self.means  # (n, K, d)
         variances = self.covariance.diagonal()
         trace = FLAT * np.diag(np.where(variances > 0.0, variances, 1.0))
         S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
         W, determinant = whitener(S + trace)
-        square = (np.matmul(W, e[..., None])[..., 0] if W.ndim == 3 else e @ W.T) ** 2
+        if W.ndim == 2:
+            square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
+        else:
+            e = np.einsum("kij,nkj->nki", W, x[:, None, :] - self.means)
+            square = (e**2).sum(-1)
         with np.errstate(divide="ignore"):  # a component of weight zero
-            return np.asarray(np.log(self.weights * determinant) - 0.5 * square.sum(-1))
+            return np.asarray(np.log(self.weights * determinant) - 0.5 * square)
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """``n`` independent draws, and the component that each came from."""

@@ -17,7 +17,6 @@ hidden part given the point is the mixture over its possible ancestors, not that
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -28,7 +27,7 @@ from skh import _checks, _compiled_refine
 from skh._checks import RNG, Array, Indices
 from skh.automatic import automatic_kernel
 from skh.first_use import announced
-from skh.gaussian import symmetric
+from skh.gaussian import whitener
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.rule import Rule, WeightedPoints
@@ -119,15 +118,16 @@ class Energy:
     def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
         self._kernel, self._p = kernel, p
         self._norm2 = kernel.mean_norm2(p)
-        self._turn, self._attraction = attraction(kernel, p)
+        self._attraction = Attraction.of(kernel, kernel.mixture(p))
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
         """The squared MMD and its gradient, for points (d, n)."""
-        Y = X if self._turn is None else self._turn @ X
+        turn = self._attraction.axes
+        Y = X if turn is None else turn @ X
         G = np.zeros_like(Y)
         square = _compiled_refine.repulsion(G, Y, w, self._kernel.scales)
         square -= self._attraction(G, Y, w)
-        return square + self._norm2, G if self._turn is None else self._turn.T @ G
+        return square + self._norm2, G if turn is None else turn.T @ G
 
     def descend(self, X: Array, w: Array, iterations: int) -> Array:
         """``X`` after some iterations of L-BFGS."""
@@ -156,21 +156,39 @@ class Energy:
         return protected_weights(K, c, ridge, min_ess)
 
 
-def attraction(
-    kernel: GaussianKernel, p: GaussianMixture
-) -> tuple[Array | None, Callable[[Array, Array, Array], float]]:
-    """The mean map of ``p`` for `_compiled_refine`, and the rotation to its axes, if it has any."""
-    q = kernel.mixture(p)
-    s = kernel.variances[:, None]
-    if q.covariances.ndim == 3 or q.covariances.ndim == 1:
-        return None, _skewed_attraction(q, kernel)
-    variances, axes = _axes(q)
-    precisions = 1.0 / (s + variances)
-    heights = np.outer(kernel.scales[1] * np.sqrt((s * precisions).prod(axis=1)), q.weights)
-    centres = np.ascontiguousarray((q.means @ axes).T)
-    return axes.T, lambda G, X, w: _compiled_refine.attraction(
-        G, X, w, centres, heights, precisions
-    )
+@dataclass(frozen=True, eq=False)
+class Attraction:
+    """The mean map of a mixture, as `_compiled_refine` takes it."""
+
+    A: Array  # (d, d, S K)
+    b: Array  # (d, S K)
+    heights: Array  # (S K,)
+    axes: Array | None = None  # rows: the axes that all components share, in which A is diagonal
+
+    def __call__(self, G: Array, X: Array, w: Array) -> float:
+        """Twice the weighted sum at the columns of ``X``; its gradient is taken off ``G``."""
+        diagonal = self.axes is not None
+        return float(_compiled_refine.attraction(G, X, w, self.A, self.b, self.heights, diagonal))
+
+    @classmethod
+    def of(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
+        """For ``p`` in the kernel's coordinates."""
+        s = kernel.variances[:, None, None, None]
+        if p.covariances.ndim in (0, 2):
+            variances, axes = _axes(p)
+            means, S = p.means @ axes, np.diag(variances)[None]
+        else:
+            means, S, axes = p.means, p.covariance_matrices, None
+        W, determinant = whitener(np.eye(p.d) + S / s)  # (S, K or 1, d, d)
+        A = np.broadcast_to(W / np.sqrt(s), (len(s), len(p), p.d, p.d))
+        b = np.einsum("skij,kj->iks", A, means)
+        heights = kernel.scales[1][:, None] * determinant * p.weights
+        return cls(
+            np.ascontiguousarray(np.moveaxis(A, (0, 1), (3, 2)).reshape(p.d, p.d, -1)),
+            np.ascontiguousarray(b).reshape(p.d, -1),
+            np.ascontiguousarray(heights.T).ravel(),
+            None if axes is None else axes.T,
+        )
 
 
 def _axes(p: GaussianMixture) -> tuple[Array, Array]:
@@ -179,19 +197,6 @@ def _axes(p: GaussianMixture) -> tuple[Array, Array]:
         return np.full(p.d, float(p.covariances)), np.eye(p.d)
     variances, axes = np.linalg.eigh(p.covariances)
     return np.maximum(variances, 0.0), axes
-
-
-def _skewed_attraction(
-    p: GaussianMixture, kernel: GaussianKernel
-) -> Callable[[Array, Array, Array], float]:
-    variances, weights = kernel.variances, kernel.scales[1]
-    S = p.covariance_matrices + variances[:, None, None, None] * np.eye(p.d)
-    P = symmetric(np.asarray(np.linalg.inv(S)))  # (S, K, d, d)
-    heights = weights[:, None] * np.sqrt(np.linalg.det(variances[:, None, None, None] * P))
-    heights = heights * p.weights
-    centres = np.ascontiguousarray(p.means.T)
-    precisions = np.ascontiguousarray(np.moveaxis(P, 1, -1))
-    return lambda G, X, w: _compiled_refine.skewed_attraction(G, X, w, centres, heights, precisions)
 
 
 def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indices:

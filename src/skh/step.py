@@ -191,7 +191,7 @@ class ProtectedIterate(CorrectiveIterate):
         hiding = replace(target, mu=target.mu.copy())
         super().__init__(hiding, n)
         self._ridge, self._min_ess = ridge, min_ess
-        self._w = np.ones(1)  # as returned
+        self._w, self._mmd2 = np.zeros(0), target.norm2
 
     def move(self) -> bool:
         """Add the vertex, even if the programme has no use for it; never take it again."""
@@ -202,27 +202,28 @@ class ProtectedIterate(CorrectiveIterate):
         row[k] += self._ridge
         qp.add(row, self._target.mu[j])
         self._target.mu[j] = HIDDEN
-        self._w = qp.w[: k + 1]
+        w = self._w = qp.w[: k + 1]
+        self._mmd2 = qp.objective - self._ridge * float(w @ w) + self._target.norm2
         self._vertex, self._g = self.search(qp, self.mmd2)
         return True
 
     @property
     def mmd2(self) -> float:
         """Squared distance to the target."""
-        w, K, c = self._w, *self._programme()
-        return float(w @ (K @ w) - 2 * (c @ w) + self._target.norm2)
+        return self._mmd2
 
     @property
     def combination(self) -> tuple[Indices, Array]:
         """The search points taken in so far, and their weights, all positive."""
         if self._w.min() <= 0.0 or effective_size(self._w) < self._min_ess * self._k:
-            self._w = protected_weights(*self._programme(), self._ridge, self._min_ess)
+            self._protect()
         return self._chosen[: self._k], self._w
 
-    def _programme(self) -> tuple[Array, Array]:
-        """The quadratic and the linear part, without the ridge."""
+    def _protect(self) -> None:
         k = self._k
-        return self._qp.K[:k, :k] - self._ridge * np.eye(k), self._qp.c[:k]
+        K, c = self._qp.K[:k, :k] - self._ridge * np.eye(k), self._qp.c[:k]
+        w = self._w = protected_weights(K, c, self._ridge, self._min_ess)
+        self._mmd2 = float(w @ (K @ w) - 2 * (c @ w)) + self._target.norm2
 
 
 @dataclass(frozen=True)

@@ -151,8 +151,8 @@ class GaussianMixture:
         if W.ndim == 2:
             square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
         else:
-            e = np.einsum("kij,nkj->nki", W, x[:, None, :] - self.means)
-            square = (e**2).sum(-1)
+            e = W @ (x.T - self.means[:, :, None])  # (K, d, n)
+            square = (e**2).sum(axis=1).T
         with np.errstate(divide="ignore"):  # a component of weight zero
             return np.asarray(np.log(self.weights * determinant) - 0.5 * square)
 

@@ -18,6 +18,7 @@ hidden part given the point is the mixture over its possible ancestors, not that
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import TypeVar
 
 import numpy as np
@@ -61,7 +62,7 @@ class Refine:
         self, kernel: GaussianKernel, p: GaussianMixture, points: P, *, rng: RNG = None
     ) -> P:
         """The points moved to where the MMD to ``p`` is lower."""
-        X, energy = kernel.coordinates(points.x, p.d), Energy(kernel, p)
+        X, energy = kernel.coordinates(points.x, p.d), Energy(kernel, p, points)
         X = rounded(energy.descend(X, points.w, self.iterations), kernel, p)
         w, square = points.w, energy(X, points.w)[0]
         if self.reweigh:
@@ -115,10 +116,15 @@ def rounded(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
 class Energy:
     """The squared MMD to a mixture as a function of points in the kernel's coordinates."""
 
-    def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
-        self._kernel, self._p = kernel, p
-        self._norm2 = kernel.mean_norm2(p)
+    def __init__(
+        self, kernel: GaussianKernel, p: GaussianMixture, measured: WeightedPoints | None = None
+    ) -> None:
+        self._kernel, self._p, self._norm2 = kernel, p, 0.0
         self._attraction = Attraction.of(kernel, kernel.mixture(p))
+        if measured is None or isnan(measured.mmd):
+            self._norm2 = kernel.mean_norm2(p)
+        else:  # no need for the sum over all pairs of components
+            self._norm2 = measured.mmd**2 - self(kernel.coordinates(measured.x), measured.w)[0]
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
         """The squared MMD and its gradient, for points (d, n)."""

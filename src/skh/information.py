@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WINDOW = 30  # steps over which evidence is pooled
 CENTRES = 16  # particles around which the likelihood is looked at: the heaviest
 GONE = 30.0  # log-likelihoods this far below the best are all alike: gone
-NEAR = 2.0  # squared length of a neighbourhood, at least, in the metric that placed the points
+NEAR = 2.0  # squared length of a neighbourhood, at least, in the coordinates of `_to_local`
 SHRINKAGE = 1e-3  # of the regressions
 DOUBLINGS = 12  # of a neighbourhood that is too small, at most
 

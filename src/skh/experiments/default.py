@@ -43,7 +43,7 @@ class Default:
 
     The data of the paper's four models are those of ``synthetic``, whose records have the paper's
     six configurations (SKH-FW and SKH-FCFW, three sigma^2).  Here these six run on the four further
-    models only, and only up to ``fixed_up_to`` particles, because they take most of the time.
+    models only; they and the losers, which take most of the time, stop at ``others_up_to``.
 
     The reference of a further model is a particle filter of ``reference_particles``, ten times as
     many for stochastic volatility.
@@ -55,7 +55,7 @@ class Default:
     models: tuple[str, ...] = (*PAPERS, *FURTHER)
     n: tuple[int, ...] = (20, 50, 100, 200)
     sigma2: tuple[float, ...] = (0.01, 0.1, 1.0)
-    fixed_up_to: int = 100
+    others_up_to: int = 100
     search_points: int = 10_000  # of the six
     search_points_scales: int = 3_000
     batches: int = 30
@@ -111,10 +111,12 @@ class Default:
         yield replace(start, rule="default", m=ours.search_points), ours
         for name in ("PF", "SQMC"):
             yield replace(start, rule=name), FILTERS[name]
+        if start.n > self.others_up_to:
+            return
         yield replace(start, rule="Refined Sobol"), Refined()
         m = self.search_points_scales
         yield replace(start, rule="FCFW, four scales", m=m), four_scales(m)
-        if start.model in FURTHER and start.n <= self.fixed_up_to:
+        if start.model in FURTHER:
             yield from self._fixed(start)
 
     def _fixed(self, start: Record) -> Iterator[tuple[Record, Rule]]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from skh.experiments.default import Default
 from skh.experiments.mixture import Mixture
 from skh.experiments.runtime import Runtime
 from skh.experiments.search_points import SearchPoints
@@ -35,6 +36,15 @@ UAV = Uav(
     reference_particles=50,
     reference_runs=(2, 2),
 )
-SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC, UAV)
+DEFAULT = Default(
+    n=(10, 20),
+    search_points=100,
+    search_points_scales=100,
+    batches=2,
+    T=3,
+    T_jmls=3,
+    reference_particles=500,
+)
+SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC, DEFAULT, UAV)
 # For the engines: a few short tasks of both kinds of reference.
 FILTERS = replace(SYNTHETIC, models=("jmls", "nonlinear"), n=(6, 9, 12), batches=8)

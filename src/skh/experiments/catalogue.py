@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skh.experiments.default import Default
 from skh.experiments.mixture import Mixture
 from skh.experiments.runtime import Runtime
 from skh.experiments.search_points import SearchPoints
@@ -10,7 +11,7 @@ from skh.experiments.task import Experiment
 from skh.experiments.uav import Uav
 
 # Short ones first, so that an interrupted run of all has some results complete.
-KINDS = (Mixture, SearchPoints, Runtime, Synthetic, Uav)
+KINDS = (Mixture, SearchPoints, Runtime, Synthetic, Default, Uav)
 
 
 def catalogue(quick: bool) -> dict[str, Experiment]:

@@ -16,6 +16,7 @@ from skh.mixture import GaussianMixture
 from skh.model import CarryingModel, Model
 from skh.particle_filter import particle_filter
 from skh.rule import Rule, WeightedPoints
+from skh.sampling import Stratified
 
 
 @dataclass
@@ -51,6 +52,12 @@ class Data:
     ys: Array
     reference: Reference
     predictives: Sequence[GaussianMixture] | None = None
+
+
+def against_many(model: Model, ys: Array, particles: int, seed: int) -> Data:
+    """Data whose reference is a particle filter of many particles, where no filter is exact."""
+    many = particle_filter(model, ys, Stratified(), particles, rng=seed)
+    return Data(model, ys, Reference(many.means, many.log_evidence))
 
 
 def filter_records(

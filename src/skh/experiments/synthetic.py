@@ -9,15 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skh.experiments.filtering import Data, filter_records, warm_up
+from skh.experiments.filtering import Data, against_many, filter_records, warm_up
 from skh.experiments.record import Record, Reference
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.task import Task, data_seed, run_tasks
 from skh.kalman import KalmanResult, jump_markov_filter, kalman_filter
 from skh.mixture import GaussianMixture
 from skh.models import LinearGaussian, jmls, lgss3, lgss15, nonlinear_benchmark
-from skh.particle_filter import particle_filter
-from skh.sampling import Stratified
 
 MODELS: dict[str, Any] = {
     "lgss3": lgss3,
@@ -94,8 +92,7 @@ def simulated(name: str, T: int, seed: int, reference_particles: int) -> Data:
     model = MODELS[name]()
     _, ys = model.simulate(T, rng=seed)
     if name == "nonlinear":
-        many = particle_filter(model, ys, Stratified(), reference_particles, rng=seed + 1)
-        return Data(model, ys, Reference(many.means, many.log_evidence))
+        return against_many(model, ys, reference_particles, seed + 1)
     exact = (jump_markov_filter if name == "jmls" else kalman_filter)(model, ys)
     reference = Reference(exact.means, exact.log_evidence)
     if isinstance(exact, KalmanResult):

@@ -8,7 +8,7 @@ import matplotlib
 from PIL import Image
 
 from skh.experiments.record import Record
-from skh.figures import mixture, runtime, search_points, synthetic, uav
+from skh.figures import default, mixture, runtime, search_points, synthetic, uav
 from skh.figures.style import RC, Picture
 
 PICTURES: dict[str, Callable[[Sequence[Record]], list[Picture]]] = {
@@ -16,6 +16,7 @@ PICTURES: dict[str, Callable[[Sequence[Record]], list[Picture]]] = {
     "search-points": search_points.pictures,
     "runtime": runtime.pictures,
     "synthetic": synthetic.pictures,
+    "default": default.pictures,
     "uav": uav.pictures,
 }
 

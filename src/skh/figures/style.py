@@ -37,6 +37,9 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "reference": ("black", "*", "--"),
     "FW, Sobol": (BLUE, "s", ":"),
     "FCFW, Sobol": (RED, "D", ":"),
+    "Refined Sobol": ("#d98c3f", "X", "-"),
+    "FCFW, four scales": ("#8c6bb1", "p", "-"),
+    "default": ("black", "o", "-"),
 }
 LABELS = {
     "MC": "Monte Carlo",
@@ -45,6 +48,7 @@ LABELS = {
     "reference": "one reference PF",
     "SQMC": "Hilbert-sorted SQMC",
     "Hilbert-Sobol": "Sobol, Hilbert-sorted",
+    "default": "default rule",
     "FW, Sobol": "FW, Sobol search points",
     "FCFW, Sobol": "FCFW, Sobol search points",
 }

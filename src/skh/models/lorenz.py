@@ -1,0 +1,67 @@
+r"""The chaotic system of Lorenz (1963) with noise, of which only the first coordinate is seen.
+
+.. math::
+
+    \dot x = 10 (y - x), \qquad \dot y = x (28 - z) - y, \qquad \dot z = x y - \tfrac83 z.
+
+Observations come every 0.05 units of time, with variance 1; between them the flow is integrated by
+Heun's method, and noise of variance 0.5 is added to each coordinate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi
+
+import numpy as np
+
+from skh._checks import RNG, Array
+from skh.mixture import GaussianMixture
+from skh.models.simulate import simulate
+
+STEPS, STEP = 5, 0.01  # of Heun's method between two observations
+
+
+def velocity(x: Array) -> Array:
+    """The right-hand side of the equations for states (..., 3)."""
+    a, b, c = x[..., 0], x[..., 1], x[..., 2]
+    return np.stack([10 * (b - a), a * (28 - c) - b, a * b - 8 / 3 * c], axis=-1)
+
+
+def flow(x: Array) -> Array:
+    """Where the states are at the next observation, without noise."""
+    for _ in range(STEPS):
+        start = velocity(x)
+        x = x + STEP / 2 * (start + velocity(x + STEP * start))
+    return x
+
+
+@dataclass(frozen=True)
+class Lorenz63:
+    """The model above."""
+
+    def prior(self) -> GaussianMixture:
+        """A wide Gaussian near the attractor."""
+        return GaussianMixture([1.0], [[1.0, 1.0, 20.0]], 4.0)
+
+    def transition(self, t: int, x: Array) -> tuple[Array, float]:
+        """One Gaussian of variance 0.5 per particle."""
+        return flow(x), 0.5
+
+    def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
+        """``log N(y | first coordinate, 1)``."""
+        residual: Array = y - x[:, 0]
+        return -0.5 * residual**2 - 0.5 * log(2 * pi)
+
+    def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
+        """A draw of y_t."""
+        return x[:1] + rng.standard_normal(1)
+
+    def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
+        """States (T, 3) and observations (T, 1)."""
+        return simulate(self, T, rng)
+
+
+def lorenz63() -> Lorenz63:
+    """The noisy Lorenz system."""
+    return Lorenz63()

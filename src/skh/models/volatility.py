@@ -1,0 +1,56 @@
+r"""Stochastic volatility: the logarithm of a variance wanders, and only returns are seen.
+
+.. math::
+
+    x_{t+1} = 0.98 x_t + 0.15 v_t, \qquad y_t = 0.6 \, e^{x_t / 2} e_t,
+    \qquad v_t, e_t \sim \mathcal N(0, 1).
+
+One return says little about the state, so the likelihood is wide and skewed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi
+
+import numpy as np
+
+from skh._checks import RNG, Array
+from skh.mixture import GaussianMixture
+from skh.models.simulate import simulate
+
+
+@dataclass(frozen=True)
+class StochasticVolatility:
+    """The model above, started in its stationary law."""
+
+    persistence: float = 0.98
+    noise: float = 0.15  # standard deviation of a step of the state
+    scale: float = 0.6  # standard deviation of y where x = 0
+
+    def prior(self) -> GaussianMixture:
+        """The stationary law of the state."""
+        return GaussianMixture([1.0], [[0.0]], self.noise**2 / (1 - self.persistence**2))
+
+    def transition(self, t: int, x: Array) -> tuple[Array, float]:
+        """One Gaussian per particle."""
+        return self.persistence * x, self.noise**2
+
+    def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
+        """``log N(y | 0, scale^2 exp(x))``."""
+        log_variance = x[:, 0] + 2 * log(self.scale)
+        squared: Array = np.square(y) * np.exp(-log_variance)
+        return -0.5 * (squared + log_variance + log(2 * pi))
+
+    def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
+        """A draw of y_t."""
+        return self.scale * np.exp(x / 2) * rng.standard_normal(1)
+
+    def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
+        """States (T, 1) and observations (T, 1)."""
+        return simulate(self, T, rng)
+
+
+def stochastic_volatility() -> StochasticVolatility:
+    """The stochastic volatility model."""
+    return StochasticVolatility()

@@ -12,7 +12,7 @@ from statistics import median
 
 import jax
 
-jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_enable_x64", True)  # before anything else is imported, hence E402 below
 
 import equinox as eqx  # noqa: E402
 import jax.numpy as jnp  # noqa: E402

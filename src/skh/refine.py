@@ -90,6 +90,8 @@ class Refined:
 
     def __post_init__(self) -> None:
         _checks.rule("rule", self.rule)
+        if not isinstance(self.kernel, GaussianKernel | None):
+            raise TypeError(f"kernel must be a GaussianKernel or None, got {self.kernel!r}")
         if not isinstance(self.refine, Refine):
             raise TypeError(f"refine must be a skh.Refine, got {self.refine!r}")
 

@@ -28,7 +28,7 @@ def resolution(n: int, d: int) -> float:
     >>> resolution(100, 1), resolution(100, 2)
     (0.0001, 0.01)
     """
-    return round(float(n ** (-2.0 / d)), 15)
+    return round(float(n ** (-2.0 / d)), 15)  # so that 100 points reach a scale of 0.01, not 0.1
 
 
 def effective_size(w: Array) -> float:

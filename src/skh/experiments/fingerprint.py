@@ -114,7 +114,7 @@ def _meaning(path: Path | None) -> str:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]):
-            node.body = body[1:]  # type: ignore[attr-defined]
+            node.body = body[1:]  # type: ignore[attr-defined] # it has one
     return ast.dump(tree)
 
 

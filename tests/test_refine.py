@@ -121,7 +121,7 @@ def test_equal_points_of_a_perfect_rule_stay_where_they_are():
 
 
 def test_a_kernel_that_is_none_is_named():
-    with pytest.raises(TypeError, match="kernel must be a GaussianKernel or None, got 1.0"):
+    with pytest.raises(TypeError, match=r"kernel must be a GaussianKernel or None, got 1\.0"):
         skh.Refined(kernel=1.0)
 
 

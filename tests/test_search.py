@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh import _compiled_lazy
-from skh.search import LazyBlend, Target
+from skh import _compiled_lazy, _compiled_rough
+from skh.rough_search import SINGLE, Rough, RoughBlend, RoughCombine
+from skh.search import FullBlend, LazyBlend, Target
 
 STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
@@ -70,6 +71,55 @@ def test_lazy_herding_evaluates_a_fraction_of_the_kernels(d, most):
     for _ in range(n):
         iterate.move()
     assert iterate.search.kernel_evaluations < most * n * M
+
+
+kernels = st.sampled_from([1.0, 0.03, 30.0, (0.01, 0.1, 1.0, 10.0)])
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 7), n=st.integers(1, 60), variance=kernels)
+@settings(max_examples=60, deadline=None)
+def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
+    """Otherwise a point might be ruled out that wins."""
+    rng = np.random.default_rng(seed)
+    p = oracles.random_mixture(5, d, rng)
+    kernel = skh.GaussianKernel(variance)
+    x = p.sample(500, rng=rng)[0]
+    target = target_of(p, kernel, x)
+    search = RoughBlend(target, Rough.of(target), n)
+    chosen, w, mmd2 = rng.integers(0, 500, n), np.zeros(n), 1.0
+    for k in range(n):
+        step = 1.0 if k == 0 else rng.random()
+        w[:k] *= 1.0 - step
+        w[k] = step
+        mmd2 = skh.mmd(kernel, p, x[chosen[: k + 1]], w[: k + 1]) ** 2
+        search(chosen[k], step, mmd2)
+    if search._full is None:
+        gap = kernel.weighted_sum(x[chosen], w, x) - target.mu
+        assert np.abs(search._gap - gap).max() <= search._error
+
+
+@pytest.mark.parametrize("variance", [1.0, 0.01, (0.01, 0.1, 1.0, 10.0)])
+def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 3)) * 3.0 + 100.0
+    kernel = skh.GaussianKernel(variance)
+    rough = Rough.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
+    row = np.empty(3000, np.uint16)
+    _compiled_rough.rough_row(row, rough.X, rough.X[:, 5], rough.scales)
+    off = row / _compiled_rough.LEVELS - kernel.gram(x[5:6], x)[0]
+    assert np.abs(off).max() <= 0.5 / _compiled_rough.LEVELS + rough.error
+    assert rough.error < 1e4 * SINGLE
+
+
+def test_single_precision_is_given_up_where_it_is_too_coarse():
+    """Distances of 1e40 kernel lengths do not even fit."""
+    p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1e40]], 1.0)
+    kernel = skh.GaussianKernel(1.0)
+    target = target_of(p, kernel, p.sample(100, rng=0)[0])
+    assert Rough.of(target) is None
+    assert isinstance(skh.Herding().start(target, 5).search, FullBlend)
+    assert not isinstance(skh.FullyCorrective().start(target, 5).search, RoughCombine)
+    assert_the_same(skh.FWQuad(kernel, skh.Herding(), 100), p, 20, 0)
 
 
 @pytest.fixture
@@ -182,6 +232,9 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     order, start, pivots = _compiled_lazy.sort_by_cell(*grid)
     cells = target._sorted(order, start, pivots, target.expand(pivots), 0.25, 0.7)
     shape, P = cells.expansion.shape, pivots.shape[1]
+    exact, three = (target.X, target.mu, target.scales), np.arange(3)
+    gap = rng.normal(size=60).astype(np.float32)
+    room = np.zeros(60, np.float32), np.zeros(1, np.float32)
     calls = [
         (_compiled_lazy.sort_by_cell, grid),
         (_compiled_lazy.add_product, (*rng.random((3, 7)), 1.0, 2.0, rng.random(7), 0.3, 0.1)),
@@ -193,12 +246,16 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         (_compiled_lazy.search_cells, (cells, -cells.expansion, 1.0, 1e-12, *state)),
         (_compiled_lazy.search_cells, (target.levels(), np.empty((0, 0)), 1.0, 1e-12, *state)),
         (_compiled_lazy.blend_and_search, (cells, -cells.expansion, 0.5, 1e-12, *state)),
-        (_compiled_lazy.round_to_levels, (np.zeros(7, np.uint16), rng.random(7))),
-        (_compiled_lazy.rough_gaps, (np.zeros(60), np.zeros(1), target.mu, rows, np.arange(3), w)),
+        (_compiled_rough.lowest_of, (gap, gap.copy())),
+        (_compiled_rough.lowest_of, (gap[:1], gap.copy())),
+        (_compiled_rough.any_below, (gap, 0.0)),
+        (_compiled_rough.kernel_to_chosen, (target.X, target.scales, three)),
+        (_compiled_rough.rough_combine, (*room, target.mu, rows, three, w)),
         (
-            _compiled_lazy.screened_search,
-            (np.zeros(60), target.mu, rows, np.arange(3), w, target.X, centres, target.scales, 0.1),
+            _compiled_rough.rough_combine_and_search,
+            (*room, rows, *exact, three, three, w, 0.1),
         ),
+        (_compiled_rough.decide, (gap, gap.min(keepdims=True), 4096, 0.1, *exact, three, keep, w)),
     ]
     for kernel, arguments in calls:
         by_compiler = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]

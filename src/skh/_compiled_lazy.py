@@ -15,14 +15,12 @@ import numpy as np
 from skh._checks import Array, Indices
 from skh._compiled import (
     BLOCK,
-    _full_vectors,
     add_exp,
     add_scaled,
     blend,
     compiled,
     inlined,
     kernel_block,
-    lowest,
     squared_distances,
     strict,
 )
@@ -208,76 +206,3 @@ def blend_and_search(cells, F, mmd, slack, g, since, centres, keep, step):
             height = step[k] * cells.scales[1, s]
             add_taylor(F, cells.pivots, centres[:, k], height, cells.scales[0, s])
     return search_cells(cells, F, mmd, slack, g, since, centres, keep, step)
-
-
-# --- the search over all points with rough kernel rows -------------------------------------------
-
-ROUGH_BLOCK = 4 * BLOCK  # the numbers are a quarter as long
-LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
-
-
-@compiled
-def round_to_levels(out, row):
-    """Numbers in [0, 1] as integers in [0, LEVELS]."""
-    for m in range(out.size):
-        out[m] = np.uint16(row[m] * LEVELS + 0.5)
-
-
-@compiled
-def add_levels(out, r, s, t, u, a):  # pragma: no cover - intrinsic
-    """``out += a[0] r + a[1] s + a[2] t + a[3] u`` for rows of integers, in single precision.
-
-    Four rows at a time, since it is the way to the cache and back that takes the time.
-    """
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
-    f, a0, a1, a2, a3 = np.float32, a[0], a[1], a[2], a[3]
-    for m in range(out.size):
-        out[m] += (a0 * f(r[m]) + a1 * f(s[m])) + (a2 * f(t[m]) + a3 * f(u[m]))
-
-
-@compiled
-def rough_gaps(gap, lows, mu, rows, active, w):
-    """``gap = sum of w[i] rows[active[i]] / LEVELS - mu``, and its minimum in each block."""
-    k = w.size
-    four = np.zeros((k + 3) // 4 * 4, np.float32)  # the weights, and zeros to fill up
-    index = np.zeros(four.size, np.intp)
-    for i in range(k):
-        four[i], index[i] = w[i] / LEVELS, active[i]
-    scratch, rough = np.empty(ROUGH_BLOCK), np.empty(ROUGH_BLOCK, np.float32)
-    for b in range(lows.size):
-        lo, hi = b * ROUGH_BLOCK, min((b + 1) * ROUGH_BLOCK, mu.size)
-        q, g, block, target = scratch[: hi - lo], rough[: hi - lo], gap[lo:hi], mu[lo:hi]
-        g[:] = 0.0
-        for i in range(0, four.size, 4):
-            r, s = rows[index[i], lo:hi], rows[index[i + 1], lo:hi]
-            t, u = rows[index[i + 2], lo:hi], rows[index[i + 3], lo:hi]
-            add_levels(g, r, s, t, u, four[i : i + 4])
-        for m in range(q.size):
-            q[m] = g[m] - target[m]
-        block[:] = q
-        lows[b] = lowest(q)
-
-
-@compiled
-def screened_search(gap, mu, rows, active, w, X, centres, scales, error):
-    """The argmin of ``g - mu``, g there and the number of kernel evaluations; exact.
-
-    g is the sum of w[i] times the kernel at ``centres[:, i]``.  It is computed only where the sum
-    of the rough rows, which is off by at most ``error``, does not rule out that the point wins.
-    """
-    lows = np.empty((mu.size + ROUGH_BLOCK - 1) // ROUGH_BLOCK)
-    rough_gaps(gap, lows, mu, rows, active, w)
-    k, worst = w.size, lows.min() + 2.0 * error
-    row, q, keep = np.empty(k), np.empty(k), np.ones(k)
-    best, arg, value, count = np.inf, 0, 0.0, 0
-    for b in range(lows.size):
-        if lows[b] > worst:
-            continue
-        for m in range(b * ROUGH_BLOCK, min((b + 1) * ROUGH_BLOCK, mu.size)):
-            if gap[m] <= worst:
-                kernel_block(row, q, centres, 0, k, X[:, m], scales)
-                g = replay(0.0, row, keep, w, 0)
-                count += k
-                if g - mu[m] < best:
-                    best, arg, value = g - mu[m], m, g
-    return arg, value, count

@@ -15,7 +15,8 @@ import numpy as np
 
 from skh._checks import Array, Indices
 from skh._compiled_qp import GRADIENT
-from skh.search import FullCombine, LazyCombine, Target
+from skh.rough_search import combining_search
+from skh.search import Target
 from skh.step import Iterate
 
 CORRECTIONS = 20  # pairwise moves between two searches at most
@@ -69,7 +70,7 @@ class PairwiseIterate:
         self._target, self._blended = target, blended
         self._weights = Weights(n)
         self._chosen = np.empty(n, np.intp)
-        self.search = FullCombine(target, n) if target.lazy is False else LazyCombine(target, n)
+        self.search = combining_search(target, n)
         self._vertex, self._g = target.first, 0.0
         self._k = 0
 

@@ -12,11 +12,9 @@ search skips most of them in most iterations, by lower bounds of the score
    whose last factor depends on :math:`|x - c|` alone.  So one kernel evaluation at the centre of a
    small cell bounds f at all points of the cell.
 
-3. where all weights change at each step, sums of roughly rounded kernel values, which are off by a
-   known amount.
-
 A point whose bound lies above the best value found so far cannot win.  All others are evaluated by
-the same operations in the same order as in the full search, so the result is equal to the bit.
+the same operations in the same order as in the full search, so the result is equal to the bit.  A
+third way, in rough arithmetic, is in `rough_search`.
 """
 
 from __future__ import annotations
@@ -37,8 +35,6 @@ from skh.threads import get_threads, in_threads
 CELL_WIDTH = 0.5  # of a cell at most, in the kernel's smallest standard deviation
 CELL_POINTS = 16  # in a cell, on average, unless that takes wider ones
 CROWD = 100  # points in a cell of that width from which the lazy search of herding is the faster
-SINGLE = 2.0**-24  # what an operation in single precision may be off
-FUTILE = 0.1  # share of sums done anew at which skipping is given up
 CHUNK = 64  # points per chunk of falling mean map
 # What rounding may do to a score or to a squared MMD in some ten thousand steps.
 SLACK = 1e-11
@@ -190,53 +186,3 @@ class LazyBlend:
         )
         self.kernel_evaluations += count + cells.pivots.shape[1]
         return int(cells.order[vertex]), value
-
-
-class LazyCombine:
-    """The same as `FullCombine` in a quarter of the memory, and so of the time.
-
-    Rows of 16-bit numbers rule out all but a few points, for which the sum is done anew.  Once the
-    MMD is down to where that blurs the scores, the full search takes over.
-    """
-
-    def __init__(self, target: Target, n: int) -> None:
-        M = target.mu.size
-        self._target, self._n = target, n
-        self._rows = np.empty((n, M), np.uint16)
-        self._row, self._gap = np.empty(M), np.empty(M)
-        self._centres = np.empty((len(target.X), n))
-        self._chosen: Indices = np.empty(0, np.intp)
-        self._full: FullCombine | None = None
-        self.kernel_evaluations = 0
-
-    def add(self, chosen: Indices) -> Array:
-        """Take in the last of the chosen points; its kernel values to all of them."""
-        if self._full is not None:
-            return self._full.add(chosen)
-        t, k = self._target, len(chosen)
-        self._chosen = chosen
-        self._centres[:, k - 1] = t.X[:, chosen[-1]]
-        _compiled.kernel_row(self._row, t.X, t.X[:, chosen[-1]], t.scales)
-        _compiled_lazy.round_to_levels(self._rows[k - 1], self._row)
-        return self._row[chosen]
-
-    def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
-        """The next vertex for the weights of the programme, and the iterate there."""
-        if self._full is not None:
-            return self._full(qp, mmd2)
-        t, active, w = self._target, qp.active, qp.w[qp.active]
-        # Rounding to levels, and in the sum of rows, of which four are added at a time.
-        error = 0.5 / _compiled_lazy.LEVELS + (len(w) / 4 + 4) * SINGLE + SLACK
-        vertex, value, count = _compiled_lazy.screened_search(
-            *(self._gap, t.mu, self._rows, active, w, t.X, self._centres[:, active], t.scales),
-            error,
-        )
-        self.kernel_evaluations += count
-        if count > FUTILE * t.mu.size * len(w):
-            self._go_over_to_full_search()
-        return vertex, value
-
-    def _go_over_to_full_search(self) -> None:
-        self._full = FullCombine(self._target, self._n)
-        for k in range(len(self._chosen)):
-            self._full.add(self._chosen[: k + 1])

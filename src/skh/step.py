@@ -16,7 +16,8 @@ import numpy as np
 from skh import _checks
 from skh._checks import Array, Indices
 from skh._compiled_qp import GRADIENT
-from skh.search import FullBlend, FullCombine, LazyBlend, LazyCombine, Target
+from skh.rough_search import blending_search, combining_search
+from skh.search import Target
 from skh.simplex_qp import SimplexQP
 from skh.weights import effective_size, protected_weights, resolution
 
@@ -62,8 +63,7 @@ class ConvexIterate:
         self._steps: list[float] = []
         self.k = 0
         self.g_norm2 = self.g_mu = 0.0
-        cells = target.groups()
-        self.search = FullBlend(target) if cells is None else LazyBlend(target, cells, n)
+        self.search = blending_search(target, n)
         self._look_at(target.first, 0.0)
 
     def _look_at(self, vertex: int, g: float) -> None:
@@ -149,7 +149,7 @@ class CorrectiveIterate:
         self._target = target
         self._qp = SimplexQP(n)
         self._chosen = np.empty(n, np.intp)
-        self.search = FullCombine(target, n) if target.lazy is False else LazyCombine(target, n)
+        self.search = combining_search(target, n)
         self._vertex, self._g = target.first, 0.0
         self._k = 0
 

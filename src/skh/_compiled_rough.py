@@ -1,0 +1,271 @@
+"""The compiled vertex search that rules points out by rough arithmetic; see `rough_search`.
+
+Kernel values are computed in single precision, sixteen at a time where the processor can, and are
+summed up either as they come or as 16-bit integers.  What either is off by at most is known, and
+the few points that may win in spite of it are evaluated again in double precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import prange, types
+from numba.extending import intrinsic
+
+from skh._compiled import (
+    BLOCK,
+    _full_vectors,
+    compiled,
+    inlined,
+    kernel_block,
+    kernel_row,
+    lowest,
+    squared_distances,
+)
+from skh._compiled_lazy import replay
+
+ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
+CHUNK = 64  # points that are looked at together; divides a block
+LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
+
+
+# Constants of `exp32`: a plain number would turn everything into double precision.
+LEAST = np.float32(-80.0)
+LOG2_E = np.float32(1.4426950408889634)
+ROUNDING = np.float32(12582912.0)  # 1.5 * 2^23
+LOG2_HIGH, LOG2_LOW = np.float32(0.693359375), np.float32(-2.12194440054690583e-4)
+P2, P3, P4 = np.float32(5.0000001201e-1), np.float32(1.6666665459e-1), np.float32(4.1665795894e-2)
+P5, P6, P7 = np.float32(8.3334519073e-3), np.float32(1.3981999507e-3), np.float32(1.9875691500e-4)
+ONE = np.float32(1.0)
+BIAS, MANTISSA = np.int32(127), np.int32(23)
+
+
+@intrinsic
+def _bits_of_single(typing_context: Any, x: Any) -> Any:  # pragma: no cover - in the compiler
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(32))
+
+    return types.int32(types.float32), generate
+
+
+@intrinsic
+def _single_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - in the compiler
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.FloatType())
+
+    return types.float32(types.int32), generate
+
+
+@inlined
+def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
+    """`_compiled.exp` in single precision, to 1.5 units in the last place."""
+    x = x if x > LEAST else LEAST
+    shifted = x * LOG2_E + ROUNDING
+    k = shifted - ROUNDING
+    r = (x - k * LOG2_HIGH) - k * LOG2_LOW
+    p = P7
+    p = p * r + P6
+    p = p * r + P5
+    p = p * r + P4
+    p = p * r + P3
+    p = p * r + P2
+    p = p * r * r + r + ONE
+    bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
+    return p * _single_of_bits(bits)
+
+
+@compiled
+def set_two_squares(q, x, y, a, b):  # pragma: no cover - intrinsic
+    """``q = (x - a)^2 + (y - b)^2``: two coordinates in one pass."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(q.size):
+        e, f = x[i] - a, y[i] - b
+        q[i] = e * e + f * f
+
+
+@compiled
+def rough_squares(q, X, lo, hi, c):
+    """`squared_distances`, faster in two dimensions at the cost of another last bit."""
+    if X.shape[0] == 2:
+        set_two_squares(q, X[0, lo:hi], X[1, lo:hi], c[0], c[1])
+    else:
+        squared_distances(q, X, lo, hi, c)
+
+
+@compiled
+def blend_gap(gap, mu, q, keep, step, height, rate):  # pragma: no cover - intrinsic
+    """``gap <- keep * gap - step * mu + height * exp(-rate * q)`` in single precision."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(gap.size):
+        gap[i] = (keep * gap[i] - step * mu[i]) + height * exp32(-rate * q[i])
+
+
+@compiled
+def add_exp32(out, q, height, rate):  # pragma: no cover - intrinsic
+    """``out += height * exp(-rate * q)`` in single precision."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(out.size):
+        out[i] += height * exp32(-rate * q[i])
+
+
+@compiled
+def lowest_of(gap, q):
+    """``min(gap)``; ``q`` is scratch."""
+    half = (gap.size + 1) // 2
+    low, high, folded = gap[:half], gap[half:], q[:half]
+    folded[half - 1] = low[half - 1]  # for an odd number of them
+    for i in range(high.size):
+        folded[i] = high[i] if high[i] < low[i] else low[i]
+    return lowest(folded)
+
+
+@compiled
+def any_below(gap, worst):
+    """Whether any of some numbers is at most ``worst``: without a branch for each of them."""
+    hits = 0
+    for i in range(gap.size):
+        hits += gap[i] <= worst
+    return hits > 0
+
+
+@compiled
+def decide(gap, lows, block, error, X, mu, scales, vertices, keep, step):
+    """The argmin of the exact ``g - mu``, g there and the number of kernel evaluations.
+
+    The exact g has taken in the kernels at the ``vertices`` one after the other (see `replay`).  It
+    is computed only where ``gap``, which is off by at most ``error``, does not rule out that the
+    point wins; ``lows`` has the least gap of each ``block``.
+    """
+    k, worst = step.size, lows.min() + 2.0 * error
+    centres, row, q = X[:, vertices], np.empty(k), np.empty(k)
+    best, arg, value, count = np.inf, 0, 0.0, 0
+    for lo in range(0, gap.size, CHUNK):
+        if lows[lo // block] > worst or not any_below(gap[lo : lo + CHUNK], worst):
+            continue
+        for m in range(lo, min(lo + CHUNK, gap.size)):
+            if gap[m] <= worst:
+                kernel_block(row, q, centres, 0, k, X[:, m], scales)
+                g = replay(0.0, row, keep, step, 0)
+                count += k
+                if g - mu[m] < best:
+                    best, arg, value = g - mu[m], m, g
+    return arg, value, count
+
+
+# --- iterates that blend in one vertex at a time --------------------------------------------------
+
+
+@compiled
+def rough_step_and_search(
+    gap,
+    lows,
+    rough_X,
+    rough_mu,
+    rough_scales,
+    X,
+    mu,
+    scales,
+    vertices,
+    keep,
+    step,
+    k,
+    error,
+    shares,
+):
+    """`step_and_search` for step k: what `decide` returns.
+
+    ``gap`` is ``g - mu`` in single precision; ``vertices``, ``keep`` and ``step`` tell of all steps
+    up to this one.  The blocks are dealt out in as many shares as there are threads; the result is
+    the same.
+    """
+    c = rough_X[:, vertices[k]].copy()
+    for s in prange(shares):
+        first, last = s * lows.size // shares, (s + 1) * lows.size // shares
+        blend_blocks(gap, lows, first, last, rough_X, rough_mu, rough_scales, c, keep[k], step[k])
+    v, a, b = vertices[: k + 1], keep[: k + 1], step[: k + 1]
+    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, v, a, b)
+
+
+@compiled
+def blend_blocks(gap, lows, first, last, X, mu, scales, c, keep, step):
+    """Some of the blocks of ``gap <- keep gap + step (kernel - mu)``, and the minimum of each."""
+    scratch = np.empty(ROUGH_BLOCK, np.float32)
+    a, b = np.float32(keep), np.float32(step)
+    for block in range(first, last):
+        lo, hi = block * ROUGH_BLOCK, min((block + 1) * ROUGH_BLOCK, gap.size)
+        q, out = scratch[: hi - lo], gap[lo:hi]
+        rough_squares(q, X, lo, hi, c)
+        blend_gap(out, mu[lo:hi], q, a, b, b * scales[1, 0], scales[0, 0])
+        for s in range(1, scales.shape[1]):
+            add_exp32(out, q, b * scales[1, s], scales[0, s])
+        lows[block] = lowest_of(out, q)
+
+
+# --- iterates that change all weights: sums of rough rows -----------------------------------------
+
+
+@compiled
+def rough_row(out, X, c, scales):
+    """The kernel between the columns of ``X`` and ``c`` as integers in [0, LEVELS]."""
+    scratch = np.empty((2, BLOCK), np.float32)
+    levels, half = np.float32(LEVELS), np.float32(0.5)
+    for lo in range(0, out.size, BLOCK):
+        hi = min(lo + BLOCK, out.size)
+        q, row, block = scratch[0, : hi - lo], scratch[1, : hi - lo], out[lo:hi]
+        rough_squares(q, X, lo, hi, c)
+        row[:] = 0.0
+        for s in range(scales.shape[1]):
+            add_exp32(row, q, scales[1, s], scales[0, s])
+        for m in range(block.size):
+            block[m] = np.uint16(min(row[m] * levels + half, levels))
+
+
+@compiled
+def kernel_to_chosen(X, scales, chosen):
+    """The kernel between the last of the chosen points and all of them."""
+    values = np.empty(chosen.size)
+    kernel_row(values, X[:, chosen], X[:, chosen[-1]].copy(), scales)
+    return values
+
+
+@compiled
+def add_levels(out, r, s, t, u, a):  # pragma: no cover - intrinsic
+    """``out += a[0] r + a[1] s + a[2] t + a[3] u`` for rows of integers, in single precision.
+
+    Four rows at a time, since it is the way to the cache and back that takes the time.
+    """
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    f, a0, a1, a2, a3 = np.float32, a[0], a[1], a[2], a[3]
+    for m in range(out.size):
+        out[m] += (a0 * f(r[m]) + a1 * f(s[m])) + (a2 * f(t[m]) + a3 * f(u[m]))
+
+
+@compiled
+def rough_combine(gap, lows, mu, rows, active, w):
+    """``gap = sum of w[i] rows[active[i]] / LEVELS - mu``, and its minimum in each block."""
+    k = w.size
+    four = np.zeros((k + 3) // 4 * 4, np.float32)  # the weights, and zeros to fill up
+    index = np.zeros(four.size, np.intp)
+    for i in range(k):
+        four[i], index[i] = w[i] / LEVELS, active[i]
+    scratch = np.empty(ROUGH_BLOCK, np.float32)
+    for b in range(lows.size):
+        lo, hi = b * ROUGH_BLOCK, min((b + 1) * ROUGH_BLOCK, mu.size)
+        block, target = gap[lo:hi], mu[lo:hi]
+        for m in range(block.size):
+            block[m] = -target[m]
+        for i in range(0, four.size, 4):
+            r, s = rows[index[i], lo:hi], rows[index[i + 1], lo:hi]
+            t, u = rows[index[i + 2], lo:hi], rows[index[i + 3], lo:hi]
+            add_levels(block, r, s, t, u, four[i : i + 4])
+        lows[b] = lowest_of(block, scratch)
+
+
+@compiled
+def rough_combine_and_search(gap, lows, rows, X, mu, scales, vertices, active, w, error):
+    """`combine_and_search` for the weights of ``vertices[active]``: what `decide` returns."""
+    v, w, keep = vertices[active], w[active], np.ones(active.size)
+    rough_combine(gap, lows, mu, rows, active, w)
+    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, v, keep, w)

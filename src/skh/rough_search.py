@@ -1,0 +1,168 @@
+r"""The vertex search in rough arithmetic, decided in double precision: the same points for less.
+
+Kernel values are computed in single precision, at twice the speed or more, and iterates are known
+at all search points up to an error that is known as well.  Points whose rough score lies further
+above the lowest one than twice the error cannot win; of all others, usually one to three, the score
+is computed anew by the very operations of the full search.  Once the scores are no larger than the
+error (wide kernel, low dimension, a small MMD) the full search takes over.
+
+*The error of a kernel value.*  With :math:`\epsilon = 2^{-24}`, coordinates that have been centred
+and rounded are off by :math:`\epsilon |X|`, and :math:`|e| \exp(-r e^2)` is at most
+:math:`0.43 / \sqrt r`: that makes :math:`1.72\, \epsilon |X| \sqrt r` for the two points.  Each
+operation on the squared distance adds :math:`u e^{-u} \epsilon \le 0.37\, \epsilon`, of which there
+are d + 5; the exponential, its weight and their product are good to :math:`4 \epsilon`, and the
+sum over S scales to :math:`S \epsilon`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skh import _compiled_rough
+from skh._checks import Array, Indices
+from skh.kernel import root
+from skh.search import SLACK, Combination, FullBlend, FullCombine, LazyBlend, Target
+from skh.threads import get_threads, in_threads
+
+Single = NDArray[np.float32]
+SINGLE = 2.0**-24  # what an operation in single precision may be off
+COARSE = 1e-3  # an error of kernel values that rules hardly any point out
+FUTILE = 0.1  # share of values done anew at which ruling out is given up
+
+
+class Rough(NamedTuple):
+    """Search points and a kernel in single precision, in units of the kernel's smallest length."""
+
+    X: Single
+    scales: Single
+    error: float  # what a kernel value may be off, at most
+
+    @classmethod
+    def of(cls, target: Target) -> Rough | None:
+        """None where single precision is too coarse."""
+        rates, weights = target.scales
+        unit = rates.max()
+        with np.errstate(over="ignore"):
+            X = (target.X - target.X.mean(axis=1, keepdims=True)) * np.sqrt(unit)
+            reach = np.linalg.norm(np.abs(X).max(axis=1)) * (weights @ np.sqrt(rates / unit))
+        error = float(1.72 * reach + 0.37 * (len(X) + 5) + 4 + rates.size) * SINGLE
+        if not error < COARSE:
+            return None
+        scales = np.array([rates / unit, weights], np.float32)
+        return cls(X.astype(np.float32), scales, error)
+
+
+def _lows(M: int) -> Single:
+    return np.empty(-(-M // _compiled_rough.ROUGH_BLOCK), np.float32)
+
+
+class RoughBlend:
+    """The same as `FullBlend`, in half the time."""
+
+    def __init__(self, target: Target, rough: Rough, n: int) -> None:
+        M = target.mu.size
+        self._target, self._rough = target, rough
+        self._mu = target.mu.astype(np.float32)
+        self._error, self._mmd = SINGLE, 1.0
+        self._gap, self._lows = -self._mu, _lows(M)
+        self._vertices, self._k = np.empty(n, np.intp), 0
+        self._keep, self._step = np.empty(n), np.empty(n)
+        self._search = in_threads(_compiled_rough.rough_step_and_search, M)
+        self._threads = get_threads()
+        self._full: FullBlend | None = None
+
+    def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
+        """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
+        if self._full is not None:
+            return self._full(j, step, mmd2)
+        k = self._k
+        self._vertices[k], self._keep[k], self._step[k] = j, 1.0 - step, step
+        self._k += 1
+        t, r, error = self._target, self._rough, self._bound(step, mmd2)
+        vertex, value, count = self._search(
+            *(self._gap, self._lows, r.X, self._mu, r.scales, t.X, t.mu, t.scales),
+            *(self._vertices, self._keep, self._step, k, error, self._threads),
+        )
+        if count > FUTILE * self._gap.size:
+            self._go_over_to_full_search()
+        return vertex, value
+
+    def _bound(self, step: float, mmd2: float) -> float:
+        """What a gap may be off after one more step; the gap itself is at most the MMD."""
+        before, self._mmd = self._mmd, root(mmd2)
+        operations = 6 + self._rough.scales.shape[1]
+        rounding = (operations * max(before, self._mmd) + 12 * step) * SINGLE
+        self._error = (1.0 - step) * self._error + step * self._rough.error + rounding
+        return self._error + SLACK
+
+    def _go_over_to_full_search(self) -> None:
+        self._full = FullBlend(self._target)
+        for j, step in zip(self._vertices[: self._k], self._step, strict=False):
+            self._full(j, step, 0.0)
+
+
+class RoughCombine:
+    """The same as `FullCombine` in a quarter of the memory, and so of the time.
+
+    It is the way to the rows of kernel values that takes the time; 16 bits each are enough to rule
+    out all but a few points.
+    """
+
+    def __init__(self, target: Target, rough: Rough, n: int) -> None:
+        M = target.mu.size
+        self._target, self._rough, self._n = target, rough, n
+        self._rows, self._gap = np.empty((n, M), np.uint16), np.empty(M, np.float32)
+        self._lows = _lows(M)
+        self._chosen: Indices = np.empty(0, np.intp)
+        self._full: FullCombine | None = None
+
+    def add(self, chosen: Indices) -> Array:
+        """Take in the last of the chosen points; its kernel values to all of them."""
+        if self._full is not None:
+            return self._full.add(chosen)
+        t, r, j = self._target, self._rough, chosen[-1]
+        self._chosen = chosen
+        _compiled_rough.rough_row(self._rows[len(chosen) - 1], r.X, r.X[:, j], r.scales)
+        values: Array = _compiled_rough.kernel_to_chosen(t.X, t.scales, chosen)
+        return values
+
+    def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
+        """The next vertex for the weights of the programme, and the iterate there."""
+        if self._full is not None:
+            return self._full(qp, mmd2)
+        t, active = self._target, qp.active
+        # Rounding to levels, and in the sum of rows, of which four are added at a time.
+        sums = (len(active) / 4 + 8) * SINGLE
+        error = 0.5 / _compiled_rough.LEVELS + self._rough.error + sums + SLACK
+        vertex, value, count = _compiled_rough.rough_combine_and_search(
+            *(self._gap, self._lows, self._rows, t.X, t.mu, t.scales),
+            *(self._chosen, active, qp.w, error),
+        )
+        if count > FUTILE * self._gap.size * len(active):
+            self._go_over_to_full_search()
+        return vertex, value
+
+    def _go_over_to_full_search(self) -> None:
+        self._full = FullCombine(self._target, self._n)
+        for k in range(len(self._chosen)):
+            self._full.add(self._chosen[: k + 1])
+
+
+def blending_search(target: Target, n: int) -> FullBlend | RoughBlend | LazyBlend:
+    """The search for ``n`` steps that blend in one vertex at a time."""
+    if target.lazy is False:
+        return FullBlend(target)
+    cells = target.groups()
+    if cells is not None:
+        return LazyBlend(target, cells, n)
+    rough = Rough.of(target)
+    return FullBlend(target) if rough is None else RoughBlend(target, rough, n)
+
+
+def combining_search(target: Target, n: int) -> FullCombine | RoughCombine:
+    """The search for ``n`` steps that change all weights."""
+    rough = None if target.lazy is False else Rough.of(target)
+    return FullCombine(target, n) if rough is None else RoughCombine(target, rough, n)

@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 from scipy.stats import qmc
 
 import oracles
-from skh import _compiled, _compiled_pairs, _compiled_qp, _compiled_sampling, sampling
+from skh import (
+    _compiled,
+    _compiled_checks,
+    _compiled_pairs,
+    _compiled_qp,
+    _compiled_sampling,
+    _compiled_weights,
+    sampling,
+)
 from skh.hilbert import hilbert_order
 
 
@@ -132,6 +141,45 @@ def test_inverse_transform_equals_searchsorted(steps, u):
         )
 
 
+@given(
+    steps=st.lists(st.sampled_from([0.0, 1e-17, 1e-9, 0.1, 1.0, 7.0]), min_size=1, max_size=30),
+    n=st.integers(1, 50),
+    offset=st.floats(0, 1, exclude_max=True),
+)
+def test_systematic_is_inverse_transform_of_an_even_grid(steps, n, offset):
+    weights = np.array([*steps, 1.0, 0.0])
+    weights /= weights.sum()
+    got = _compiled_sampling.systematic(weights, n, offset)
+    assert (weights[got] > 0).all()
+    u, cumulative = (np.arange(n) + offset) / n, np.cumsum(weights)
+    low, high = (np.searchsorted(cumulative, u + e, side="right") for e in (-1e-12, 1e-12))
+    assert ((low <= got) & (got <= high)).all()  # equal but for rounding
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 1e-300, 0.1, 0.1, 0.5]),
+            st.sampled_from([-np.inf, -2e4, -650.0, -3.0, 0.5, 700.0]),
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_reweighted_is_the_normalised_product(pairs):
+    """By logsumexp; weights below 1e-260 of the greatest count as zero."""
+    w, log_likelihood = np.array(pairs).T
+    with np.errstate(divide="ignore"):
+        log_w = np.log(w) + log_likelihood
+    got, total = _compiled_weights.reweighted(w.copy(), log_likelihood.copy())
+    expected = logsumexp(log_w)
+    if expected == -np.inf:
+        assert total == -np.inf
+        return
+    assert total == pytest.approx(expected, rel=1e-14, abs=1e-14)
+    np.testing.assert_allclose(got, np.exp(log_w - expected), rtol=1e-12, atol=1e-259)
+
+
 def test_inverse_transform_among_many_uneven_weights():
     rng = np.random.default_rng(0)
     cumulative = np.cumsum(rng.random(5000) ** 40)
@@ -175,6 +223,19 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled_sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
         (_compiled_sampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
         (_compiled_sampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
+        (_compiled_sampling.systematic, (np.array([0.1, 0.5, 0.4]), 9, 0.3)),
+        (_compiled_weights.logarithms, (np.array([0.1, 0.0, 0.1, 0.8]),)),
+        (_compiled_checks.first_not_finite, (np.array([1.0, np.nan]),)),
+        (_compiled_checks.first_not_finite, (rates,)),
+        (_compiled_checks.first_not_below_infinity, (np.array([-np.inf, np.inf]),)),
+        (_compiled_checks.first_not_below_infinity, (np.array([-np.inf, 1.0]),)),
+        (_compiled_checks.first_negative_and_total, (np.array([1.0, -1.0, 2.0]),)),
+        (_compiled_checks.are_indices, (np.array([0, 3]), 3)),
+        (_compiled_sampling.guide, (np.cumsum(uneven), 12)),
+        (
+            _compiled_sampling.place_balls,
+            (centres, A[:, 0, 0].copy(), np.array([2, 0, 2]), centres),
+        ),
         (_compiled_sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
         (_compiled_sampling.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
         (_compiled.shifted, (A[0], centres[0], 1)),

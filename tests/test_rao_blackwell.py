@@ -361,9 +361,9 @@ def test_moments_of_z_need_a_model_that_has_them():
 def test_worked_example_gains_from_rao_blackwellization(tmp_path):
     """At equal N by at least a third, in position and velocity, for random and herded particles."""
     example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "range_bearing.py"))
-    errors = example["study"]((50,), 6, 40, 10_000, 1_000, progress=False)
+    errors = example["study"]((100,), 6, 40, 10_000, 1_000, progress=False)
     median = {name: np.median(e[0], axis=0) for name, e in errors.items()}
     for rule in ("bootstrap", "SKH"):
         assert (median[f"Rao-Blackwellized, {rule}"] < 0.67 * median[f"plain, {rule}"]).all()
-    example["figure"](errors, (50,), 10, tmp_path / "figure.png")
+    example["figure"](errors, (100,), 10, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 20_000

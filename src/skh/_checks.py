@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skh._compiled_checks import first_negative_and_total, first_not_finite
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Integers = NDArray[np.int64]
@@ -44,8 +46,9 @@ def real_array(name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be an array of real numbers, got {value!r}") from error
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    bad = first_not_finite(array.ravel())
+    if bad >= 0:
+        where = tuple(int(i) for i in np.unravel_index(bad, array.shape))
         raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
     return array
 
@@ -65,10 +68,9 @@ def probabilities(name: str, value: ArrayLike) -> Array:
     array = real_array(name, value)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must have shape (K,) with K >= 1, got {array.shape}")
-    if array.min() < 0:
-        raise ValueError(f"{name} must be non-negative, got {array.min()} at {array.argmin()}")
-    with np.errstate(over="ignore"):
-        total = array.sum()
+    bad, total = first_negative_and_total(np.ascontiguousarray(array))
+    if bad >= 0:
+        raise ValueError(f"{name} must be non-negative, got {array[bad]} at {bad}")
     if total == 0:
         raise ValueError(f"{name} must not all be zero")
     if total == np.inf:  # finite weights, but their sum is not

@@ -30,6 +30,8 @@ BLOCK = 1024
 compiled = njit(cache=True, fastmath={"contract"}, nogil=True, error_model="numpy")
 # No liberty at all: where a value may be computed along two ways that must agree to the bit.
 strict = njit(cache=True, nogil=True, error_model="numpy")
+# Sums in any order, in vectors: where nothing else is compared with them to the bit.
+summing = njit(cache=True, fastmath={"contract", "reassoc"}, nogil=True, error_model="numpy")
 inlined = njit(inline="always", fastmath={"contract"}, nogil=True, error_model="numpy")
 
 

@@ -6,8 +6,9 @@ As in `_compiled`, nothing here checks its arguments.
 from __future__ import annotations
 
 import numpy as np
+from numba import prange
 
-from skh._compiled import compiled
+from skh._compiled import BLOCK, compiled, count_blocks
 
 
 @compiled
@@ -35,35 +36,62 @@ def merge(cumulative, u):
 
 
 @compiled
+def systematic(weights, n, offset):
+    """The component of each (k + offset) / n, k < n, by inverse transform; weights sum to one.
+
+    Counts at which k each component ends, then adds up: no branch depends on chance.
+    """
+    ends = np.zeros(n + 1, np.intp)
+    cumulative, last = 0.0, 0
+    for i in range(weights.size):
+        cumulative += weights[i]
+        ends[min(n, int(np.ceil(cumulative * n - offset)))] += 1
+        last = i if weights[i] > 0.0 else last
+    i = 0
+    for k in range(n):
+        i += ends[k]
+        ends[k] = min(i, last)  # rounding may keep the sum below one
+    return ends[:n]
+
+
+@compiled
+def guide(cumulative, T):
+    """Where each of T equal intervals of [0, 1) starts: the table of `look_up`."""
+    table = np.empty(T + 1, np.intp)
+    i = 0
+    for b in range(T):
+        while cumulative[i] * T <= b:
+            i += 1
+        table[b] = i
+    table[T] = cumulative.size - 1
+    return table
+
+
+@compiled
 def look_up(cumulative, u):
     """``searchsorted(cumulative, u, side="right")`` for u in [0, ``cumulative[-1]`` = 1).
 
-    A table says where each of K equal intervals of [0, 1) starts, bisection does the rest.  The
+    A table says where each of T equal intervals of [0, 1) starts, bisection does the rest.  The
     steps at the end are for numbers that rounding puts into the next interval.
     """
-    K = cumulative.size
-    table = np.empty(K + 1, np.intp)
-    i = 0
-    for b in range(K):
-        while cumulative[i] * K <= b:
-            i += 1
-        table[b] = i
-    table[K] = K - 1
+    T = max(cumulative.size, min(8 * cumulative.size, u.size))  # fine, if there is use for it
+    table = guide(cumulative, T)
     out = np.empty(u.size, np.intp)
-    for k in range(u.size):
-        b = min(int(u[k] * K), K - 1)
-        i, high = table[b], table[b + 1]
-        while high - i > 4:
-            middle = (i + high) // 2
-            if cumulative[middle] <= u[k]:
-                i = middle + 1
-            else:
-                high = middle
-        while i > 0 and cumulative[i - 1] > u[k]:
-            i -= 1
-        while cumulative[i] <= u[k]:
-            i += 1
-        out[k] = i
+    for block in prange(count_blocks(u.size)):
+        for k in range(block * BLOCK, min((block + 1) * BLOCK, u.size)):
+            b = min(int(u[k] * T), T - 1)
+            i, high = table[b], table[b + 1]
+            while high - i > 4:
+                middle = (i + high) // 2
+                if cumulative[middle] <= u[k]:
+                    i = middle + 1
+                else:
+                    high = middle
+            while i > 0 and cumulative[i - 1] > u[k]:
+                i -= 1
+            while cumulative[i] <= u[k]:
+                i += 1
+            out[k] = i
     return out
 
 
@@ -79,22 +107,37 @@ def inverse_transform(cumulative, u):
 @compiled
 def add_rows(out, rows, index):
     """``out += rows[index]`` without the copy."""
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            out[i, j] += rows[index[i], j]
+    for b in prange(count_blocks(index.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
+            for j in range(out.shape[1]):
+                out[i, j] += rows[index[i], j]
+
+
+@compiled
+def place_balls(means, sd, index, z):
+    """``means[index] + sd[index] z`` row by row; ``sd`` (K,), or (1,) for all components."""
+    out = np.empty_like(z)
+    last = sd.size - 1
+    for b in prange(count_blocks(index.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
+            k, scale = index[i], sd[min(index[i], last)]
+            for j in range(z.shape[1]):
+                out[i, j] = means[k, j] + scale * z[i, j]
+    return out
 
 
 @compiled
 def place_rows(means, L, index, z):
     """``means[index] + L[index] z`` row by row, for factors ``L`` (K, d, d)."""
     out = np.empty_like(z)
-    for i in range(z.shape[0]):
-        k = index[i]
-        for j in range(z.shape[1]):
-            total = means[k, j]
-            for c in range(z.shape[1]):
-                total += L[k, j, c] * z[i, c]
-            out[i, j] = total
+    for b in prange(count_blocks(index.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
+            k = index[i]
+            for j in range(z.shape[1]):
+                total = means[k, j]
+                for c in range(z.shape[1]):
+                    total += L[k, j, c] * z[i, c]
+                out[i, j] = total
     return out
 
 

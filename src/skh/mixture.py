@@ -8,7 +8,6 @@ that also tells the component, and its moments.
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,9 +17,16 @@ from scipy.spatial.distance import cdist
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh._compiled_sampling import add_rows, inverse_transform, place_rows
+from skh._compiled_sampling import (
+    add_rows,
+    inverse_transform,
+    look_up,
+    place_balls,
+    place_rows,
+)
 from skh.gaussian import check_covariance, factored, symmetric, whitener
 from skh.information import Information
+from skh.threads import in_threads
 
 FLAT = 1e-10  # of the mixture's variance, added to that of its components to have a density
 
@@ -70,8 +76,8 @@ class GaussianMixture:
 
     def seen_by(self, information: Information | None) -> GaussianMixture:
         """The same mixture, with what is known of the observation to come."""
-        p = copy(self)
-        object.__setattr__(p, "information", information)
+        p = object.__new__(GaussianMixture)
+        p.__dict__.update(self.__dict__, information=information)
         return p
 
     @property
@@ -118,25 +124,21 @@ class GaussianMixture:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
         cumulative = np.cumsum(self.weights)
         cumulative /= cumulative[-1]
-        chosen: Indices = inverse_transform(cumulative, u)
+        shared = in_threads(look_up, len(u))
+        find = inverse_transform if shared is look_up else shared  # faster where u is rising
+        chosen: Indices = find(cumulative, u)
         return chosen
 
     def place(self, component: Indices, z: Array) -> Array:
         """Points of the given components from standard normal ``z``, both with ``n`` rows."""
-        if self._factors.ndim == 3:
-            return np.asarray(place_rows(self.means, self._factors, component, z))
-        x = self._spread(component, z)
-        add_rows(x, self.means, component)
-        return x
-
-    def _spread(self, component: Indices, z: Array) -> Array:
-        """``L z`` with the factor L of each row's component, unless each has a matrix."""
-        L = self._factors
-        if L.ndim == 0:
-            return L * z
-        if L.ndim == 1:
-            return L.take(component)[:, None] * z
-        return z @ L.T
+        L, n = self._factors, len(component)
+        if L.ndim == 2:
+            x = z @ L.T
+            in_threads(add_rows, n)(x, self.means, component)
+            return x
+        if L.ndim == 3:
+            return np.asarray(in_threads(place_rows, n)(self.means, L, component, z))
+        return np.asarray(in_threads(place_balls, n)(self.means, L.reshape(-1), component, z))
 
     def log_densities(self, x: Array) -> Array:
         """``log(weights[k] N(x | means[k], covariances[k]))`` for each row of x, ``(n, K)``.

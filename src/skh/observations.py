@@ -39,7 +39,9 @@ def is_missing(y: Any) -> bool:
     if not isinstance(y, (float, np.floating, np.ndarray)):
         return False
     values = np.asarray(y)
-    return values.dtype.kind == "f" and values.size > 0 and bool(np.isnan(values).all())
+    if values.dtype.kind != "f" or values.size == 0 or not np.isnan(values.flat[0]):
+        return False
+    return bool(np.isnan(values).all())
 
 
 def measured(y: Any, m: int) -> tuple[Array, NDArray[np.bool_]]:

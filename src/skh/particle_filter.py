@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from math import log
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,8 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array
+from skh._compiled_checks import first_not_below_infinity
+from skh._compiled_weights import reweighted
 from skh.belief import Belief, FilterResult, Predicted, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
@@ -174,23 +175,17 @@ class ParticleFilter:
         """Step 4: include the observation and normalise."""
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
         information = None if self._belief is None else self._belief.information
-        log_w = _log(new.w)
+        log_likelihood = np.zeros(n)
         if not is_missing(y):
             log_likelihood, carry = self._weigh(t, new.x, y, carry)
             information = learned(information, new.x, new.w, log_likelihood)
-            log_w += log_likelihood
             evaluations = n
-        top = log_w.max()
-        if top == -np.inf:
+        w, increment = reweighted(new.w, log_likelihood)
+        if increment == -np.inf:
             raise ZeroLikelihoodError(
                 f"the likelihood of y at t={t} is zero at all {n} particles; the filter is as it "
                 "was before: repeat the step with another observation, or None"
             )
-        log_w -= top
-        w = np.exp(log_w, out=log_w)
-        total = float(w.sum())
-        w /= total
-        increment = float(top) + log(total)
         return Belief(
             t=t,
             x=new.x,
@@ -210,16 +205,15 @@ class ParticleFilter:
 
     def _weigh(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
         values, carry = self._model.log_likelihood(t, x, y, carry)
-        values = np.asarray(values, dtype=np.float64)
+        values = np.asarray(values, dtype=np.float64, order="C")
         where = f"model.log_likelihood at t={t}"
         if values.shape != (len(x),):
             raise ValueError(
                 f"{where} must return shape ({len(x)},), one number per particle, "
                 f"got {values.shape}"
             )
-        bad = np.isnan(values) | (values == np.inf)
-        if bad.any():
-            i = int(bad.argmax())
+        i = first_not_below_infinity(values)
+        if i >= 0:
             raise ValueError(
                 f"{where} must return numbers below +inf, got {values[i]} for particle {i} "
                 f"at x={x[i]}"
@@ -247,14 +241,6 @@ class ParticleFilter:
         if joint is None:
             raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
         return predictive(joint(t, old.x, old.carry), old.w)
-
-
-def _log(w: Array) -> Array:
-    """Logarithms of weights, of which a rule may return zeros; of many equal ones, just one."""
-    if len(w) > 1000 and w.min() == w.max():
-        return np.full(w.shape, log(w[0]))
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(w))
 
 
 def _levels(quantiles: ArrayLike) -> Array:

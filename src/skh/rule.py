@@ -22,6 +22,7 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
+from skh._compiled_checks import are_indices, first_negative_and_total, first_not_finite
 from skh.kernel import GaussianKernel, mmd
 from skh.mixture import GaussianMixture
 
@@ -90,9 +91,9 @@ def check_points(points: Any, p: GaussianMixture) -> None:
             f"rule must return x, w, component of shapes ({n}, {p.d}), ({n},), ({n},), "
             f"got {np.shape(x)}, {np.shape(w)}, {np.shape(component)}"
         )
-    # A sum is finite only if all its terms are, and cheaper than looking at each of them.
-    if not (w.min() >= 0 and abs(w.sum() - 1) < 1e-6 and np.isfinite(x.sum())):
+    x, w = np.asarray(x, dtype=np.float64), np.ascontiguousarray(w, dtype=np.float64)
+    negative, total = first_negative_and_total(w)
+    if not (negative < 0 and abs(total - 1) < 1e-6 and first_not_finite(x.ravel()) < 0):
         raise ValueError("rule must return finite points with non-negative weights that sum to one")
-    # Seen as unsigned, a negative index is a very large one.
-    if component.astype(np.intp, copy=False).view(np.uintp).max() >= len(p):
+    if not are_indices(np.ascontiguousarray(component, dtype=np.intp), len(p)):
         raise ValueError(f"rule must return components in 0..{len(p) - 1}")

@@ -16,9 +16,10 @@ from scipy.special import ndtri
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices, Integers
-from skh._compiled_sampling import inverse_transform, scrambled_net
+from skh._compiled_sampling import inverse_transform, scrambled_net, systematic
 from skh.hilbert import hilbert_order
 from skh.mixture import GaussianMixture
+from skh.random_numbers import normals, uniforms
 from skh.rule import WeightedPoints
 
 Order = Literal["storage", "hilbert"]
@@ -29,17 +30,10 @@ def _equal_weights(x: Array, component: Indices) -> WeightedPoints:
     return WeightedPoints(x, np.full(len(x), 1 / len(x)), component)
 
 
-def _gaussian_draw(p: GaussianMixture, u: Array, rng: np.random.Generator) -> WeightedPoints:
-    component = p.choose(u)
-    return _equal_weights(p.place(component, rng.standard_normal((len(u), p.d))), component)
-
-
-def _strata(n: int, offset: Array | float) -> Array:
-    """One number in each of n equal strata of [0, 1)."""
-    u = np.arange(n, dtype=np.float64)
-    u += offset
-    u /= n
-    return u
+def _gaussian_draw(
+    p: GaussianMixture, component: Indices, rng: np.random.Generator
+) -> WeightedPoints:
+    return _equal_weights(p.place(component, normals(rng, len(component), p.d)), component)
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,8 @@ class MonteCarlo:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` independent points of ``p``."""
-        return _equal_weights(*p.sample(n, rng=rng))
+        n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
+        return _gaussian_draw(p, p.choose(uniforms(rng, n)), rng)
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,8 @@ class Stratified:
         """``n`` points of ``p``, the k-th component chosen by a number in [k/n, (k+1)/n)."""
         n = _checks.positive_int("n", n)
         rng = np.random.default_rng(rng)
-        return _gaussian_draw(p, _strata(n, rng.random(n)), rng)
+        u = (np.arange(n) + uniforms(rng, n)) / n
+        return _gaussian_draw(p, p.choose(u), rng)
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ class Systematic:
         """``n`` points of ``p``, the k-th component chosen by (k + u)/n with one u for all."""
         n = _checks.positive_int("n", n)
         rng = np.random.default_rng(rng)
-        return _gaussian_draw(p, _strata(n, rng.random()), rng)
+        return _gaussian_draw(p, systematic(p.weights, n, rng.random()), rng)
 
 
 @dataclass(frozen=True)

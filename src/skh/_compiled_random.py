@@ -1,0 +1,105 @@
+"""Random numbers that are a function of a key and their index, so that threads may share the work.
+
+SplitMix64 (Steele, Lea and Flood 2014) scrambles a counter into 64 random bits; the ziggurat of
+Marsaglia and Tsang (2000) makes normal numbers of them.  The area under exp(-x^2 / 2) is cut into
+LAYERS of equal area: layer i > 0 is a rectangle ``EDGES[i]`` wide between the ``HEIGHTS`` i and
+i + 1, layer 0 the lowest rectangle together with the tail beyond ``EDGES[1]``.  A point of a
+random layer usually lies under the curve whatever its height.
+
+As in `_compiled`, nothing here checks its arguments.
+"""
+
+from __future__ import annotations
+
+from math import erfc, exp, log, pi, sqrt
+
+import numpy as np
+from numba import prange
+
+from skh._checks import Array
+from skh._compiled import BLOCK, compiled, count_blocks
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd: the step of the counter
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+BY_30, BY_27, BY_31, BY_11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+
+LAYERS = 256
+LAYER_BITS = np.uint64(LAYERS - 1)
+TAIL = 3.6541528853610088  # where the tail starts for 256 layers of equal area
+
+
+def _ziggurat() -> tuple[Array, Array]:
+    """The edges of the layers, falling, and the curve there."""
+    edges = np.zeros(LAYERS + 1)
+    area = TAIL * exp(-0.5 * TAIL**2) + sqrt(pi / 2) * erfc(TAIL / sqrt(2))
+    edges[0], edges[1] = area / exp(-0.5 * TAIL**2), TAIL
+    for i in range(2, LAYERS):
+        edges[i] = sqrt(-2 * log(area / edges[i - 1] + exp(-0.5 * edges[i - 1] ** 2)))
+    return edges, np.exp(-0.5 * edges**2)
+
+
+EDGES, HEIGHTS = _ziggurat()
+
+
+@compiled
+def scrambled(counter):
+    """64 random bits."""
+    z = (counter ^ (counter >> BY_30)) * FIRST
+    z = (z ^ (z >> BY_27)) * SECOND
+    return z ^ (z >> BY_31)
+
+
+@compiled
+def random_bits(key, index):
+    """The 64 random bits of an index."""
+    return scrambled(key + np.uint64(index + 1) * GOLDEN)
+
+
+@compiled
+def uniform(bits):
+    """A number in [0, 1) of 53 random bits."""
+    return (bits >> BY_11) * 2.0**-53
+
+
+@compiled
+def normal(bits):
+    """A standard normal number of 64 random bits, and of more in one case of a hundred."""
+    while True:
+        layer = np.intp(bits & LAYER_BITS)
+        x = np.int64(bits) * 2.0**-63 * EDGES[layer]
+        if abs(x) < EDGES[layer + 1]:
+            return x
+        bits = scrambled(bits + GOLDEN)
+        if layer == 0:
+            return tail(bits) if x > 0.0 else -tail(bits)
+        height = HEIGHTS[layer] + uniform(bits) * (HEIGHTS[layer + 1] - HEIGHTS[layer])
+        if height < exp(-0.5 * x * x):
+            return x
+        bits = scrambled(bits + GOLDEN)
+
+
+@compiled
+def tail(bits):
+    """A normal number beyond TAIL, by rejection (Marsaglia 1964)."""
+    while True:
+        x = -log(1.0 - uniform(bits)) / TAIL
+        bits = scrambled(bits + GOLDEN)
+        if -2.0 * log(1.0 - uniform(bits)) >= x * x:
+            return TAIL + x
+        bits = scrambled(bits + GOLDEN)
+
+
+@compiled
+def fill_uniform(out, key):
+    """Fill ``out`` with numbers in [0, 1)."""
+    for b in prange(count_blocks(out.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, out.size)):
+            out[i] = uniform(random_bits(key, i))
+
+
+@compiled
+def fill_normal(out, key):
+    """Fill ``out`` with standard normal numbers."""
+    for b in prange(count_blocks(out.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, out.size)):
+            out[i] = normal(random_bits(key, i))

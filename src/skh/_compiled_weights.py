@@ -1,0 +1,48 @@
+"""Step 4 of Algorithm 2, compiled: weights times likelihoods, normalised without overflow."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from skh._compiled import _full_vectors, compiled, exp
+from skh._compiled_checks import total
+
+GONE = -600.0  # a weight this far below the greatest, in logs, is zero
+
+
+@compiled
+def logarithms(w):
+    """Logarithms of weights, of which a rule may return zeros; of many equal ones, just one."""
+    out = np.full(w.size, log(w[0]) if w[0] > 0.0 else -np.inf)
+    for i in range(1, w.size):
+        if w[i] != w[0]:
+            out[i] = log(w[i]) if w[i] > 0.0 else -np.inf
+    return out
+
+
+@compiled
+def set_exp_below(out, top):  # pragma: no cover - intrinsic
+    """``out = exp(out - top)``, zero where that is next to nothing."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(out.size):
+        x = out[i] - top
+        e = exp(x)
+        out[i] = e if x > GONE else 0.0
+
+
+@compiled
+def reweighted(w, log_likelihood):
+    """The normalised ``w exp(log_likelihood)``, and the logarithm of its sum, maybe -inf."""
+    out = logarithms(w)
+    for i in range(out.size):
+        out[i] += log_likelihood[i]
+    top = out.max()
+    if top == -np.inf:
+        return out, top
+    set_exp_below(out, top)
+    sum_of_all = total(out)
+    for i in range(out.size):
+        out[i] /= sum_of_all
+    return out, top + log(sum_of_all)

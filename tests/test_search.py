@@ -255,7 +255,10 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
             _compiled_rough.rough_combine_and_search,
             (*room, rows, *exact, three, three, w, 0.1),
         ),
-        (_compiled_rough.decide, (gap, gap.min(keepdims=True), 4096, 0.1, *exact, three, keep, w)),
+        (
+            _compiled_rough.decide,
+            (gap, gap.min(keepdims=True), 4096, 0.1, *exact, centres, keep, w),
+        ),
     ]
     for kernel, arguments in calls:
         by_compiler = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]

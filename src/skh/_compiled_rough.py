@@ -131,15 +131,15 @@ def any_below(gap, worst):
 
 
 @compiled
-def decide(gap, lows, block, error, X, mu, scales, vertices, keep, step):
+def decide(gap, lows, block, error, X, mu, scales, centres, keep, step):
     """The argmin of the exact ``g - mu``, g there and the number of kernel evaluations.
 
-    The exact g has taken in the kernels at the ``vertices`` one after the other (see `replay`).  It
-    is computed only where ``gap``, which is off by at most ``error``, does not rule out that the
-    point wins; ``lows`` has the least gap of each ``block``.
+    The exact g has taken in the kernels at the columns of ``centres`` one after the other (see
+    `replay`).  It is computed only where ``gap``, which is off by at most ``error``, does not rule
+    out that the point wins; ``lows`` has the least gap of each ``block``.
     """
     k, worst = step.size, lows.min() + 2.0 * error
-    centres, row, q = X[:, vertices], np.empty(k), np.empty(k)
+    row, q = np.empty(k), np.empty(k)
     best, arg, value, count = np.inf, 0, 0.0, 0
     for lo in range(0, gap.size, CHUNK):
         if lows[lo // block] > worst or not any_below(gap[lo : lo + CHUNK], worst):
@@ -167,25 +167,27 @@ def rough_step_and_search(
     X,
     mu,
     scales,
-    vertices,
+    centres,
     keep,
     step,
     k,
+    j,
     error,
     shares,
 ):
-    """`step_and_search` for step k: what `decide` returns.
+    """`step_and_search` for step k, which takes in search point j: what `decide` returns.
 
-    ``gap`` is ``g - mu`` in single precision; ``vertices``, ``keep`` and ``step`` tell of all steps
+    ``gap`` is ``g - mu`` in single precision; ``centres``, ``keep`` and ``step`` tell of all steps
     up to this one.  The blocks are dealt out in as many shares as there are threads; the result is
     the same.
     """
-    c = rough_X[:, vertices[k]].copy()
+    c = rough_X[:, j].copy()
+    centres[:, k] = X[:, j]
     for s in prange(shares):
         first, last = s * lows.size // shares, (s + 1) * lows.size // shares
         blend_blocks(gap, lows, first, last, rough_X, rough_mu, rough_scales, c, keep[k], step[k])
-    v, a, b = vertices[: k + 1], keep[: k + 1], step[: k + 1]
-    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, v, a, b)
+    taken, a, b = centres[:, : k + 1], keep[: k + 1], step[: k + 1]
+    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, taken, a, b)
 
 
 @compiled
@@ -266,6 +268,6 @@ def rough_combine(gap, lows, mu, rows, active, w):
 @compiled
 def rough_combine_and_search(gap, lows, rows, X, mu, scales, vertices, active, w, error):
     """`combine_and_search` for the weights of ``vertices[active]``: what `decide` returns."""
-    v, w, keep = vertices[active], w[active], np.ones(active.size)
+    centres, w, keep = X[:, vertices[active]], w[active], np.ones(active.size)
     rough_combine(gap, lows, mu, rows, active, w)
-    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, v, keep, w)
+    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, centres, keep, w)

@@ -25,6 +25,7 @@ from skh.rule import Rule, WeightedPoints
 from skh.sampling import MonteCarlo
 from skh.search import Target
 from skh.step import Herding, Iterate, Step
+from skh.threads import engaged
 
 
 class Stop(StrEnum):
@@ -106,7 +107,7 @@ class FWQuad:
         """At most ``n`` points of ``p``."""
         n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
         kernel = self.kernel or automatic_kernel(p, n)
-        with announced():
+        with announced(), engaged():
             candidates = self.search(p, self.search_points, rng=rng)
             iterate = self.step.start(self._target(kernel, p, candidates.x), n)
             trace, status = self._run(iterate, n)

@@ -68,8 +68,8 @@ class RoughBlend:
         self._mu = target.mu.astype(np.float32)
         self._error, self._mmd = SINGLE, 1.0
         self._gap, self._lows = -self._mu, _lows(M)
-        self._vertices, self._k = np.empty(n, np.intp), 0
-        self._keep, self._step = np.empty(n), np.empty(n)
+        self._centres, self._vertices = np.empty((len(target.X), n)), np.empty(n, np.intp)
+        self._keep, self._step, self._k = np.empty(n), np.empty(n), 0
         self._search = in_threads(_compiled_rough.rough_step_and_search, M)
         self._threads = get_threads()
         self._full: FullBlend | None = None
@@ -84,7 +84,7 @@ class RoughBlend:
         t, r, error = self._target, self._rough, self._bound(step, mmd2)
         vertex, value, count = self._search(
             *(self._gap, self._lows, r.X, self._mu, r.scales, t.X, t.mu, t.scales),
-            *(self._vertices, self._keep, self._step, k, error, self._threads),
+            *(self._centres, self._keep, self._step, k, j, error, self._threads),
         )
         if count > FUTILE * self._gap.size:
             self._go_over_to_full_search()

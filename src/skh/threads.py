@@ -8,7 +8,8 @@ how many.  The result does not depend on it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -19,6 +20,10 @@ from numba.core import config
 from skh import _checks
 
 PAYING_POINTS = 8192  # for fewer, waking up threads takes longer than the work
+
+# What numba would put into threads unasked, at microseconds per array expression.
+UNASKED = ("comprehension", "fusion", "inplace_binop", "numpy", "reduction", "setitem", "stencil")
+NOTHING_ELSE = dict.fromkeys(UNASKED, False)
 
 _threads = 1
 
@@ -47,15 +52,26 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
     if _threads == 1 or points < PAYING_POINTS:
         return kernel
 
+    twin = _twin(kernel)
+    if numba.get_num_threads() == _threads:
+        return twin
+
     def call(*arguments: Any) -> Any:
-        before = numba.get_num_threads()
-        numba.set_num_threads(_threads)
-        try:
-            return _twin(kernel)(*arguments)
-        finally:
-            numba.set_num_threads(before)
+        with engaged():
+            return twin(*arguments)
 
     return call
+
+
+@contextmanager
+def engaged() -> Iterator[None]:
+    """The threads for all kernels that are called inside, without asking for them each time."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(_threads)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 @cache
@@ -64,7 +80,7 @@ def _twin(kernel: Any) -> Callable[..., Any]:
     source = kernel.py_func
     twin = FunctionType(source.__code__, source.__globals__, f"{source.__name__}_in_threads")
     twin.__qualname__ = twin.__name__
-    options = {**kernel.targetoptions, "parallel": True}
+    options = {**kernel.targetoptions, "parallel": {**NOTHING_ELSE, "prange": True}}
     options.pop("nopython", None)
     compiled: Callable[..., Any] = numba.njit(cache=True, **options)(twin)
     return compiled

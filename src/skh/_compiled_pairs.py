@@ -7,7 +7,8 @@ from math import sqrt
 
 import numpy as np
 
-from skh._compiled import compiled, exp, squared_distances
+from skh._compiled import _full_vectors, compiled, exp
+from skh._compiled_checks import total
 
 
 @compiled
@@ -21,7 +22,7 @@ def pair_sum(weights, means, S):
     """
     K, d = means.shape
     L, u = np.empty((d, d)), np.empty(d)
-    total = 0.0
+    result = 0.0
     for i in range(K):
         for j in range(i + 1):
             determinant, square = 1.0, 0.0
@@ -41,22 +42,37 @@ def pair_sum(weights, means, S):
                 determinant *= L[r, r]
                 square += u[r] * u[r]
             twice = 1.0 if i == j else 2.0
-            total += twice * weights[i] * weights[j] * libm_exp(-0.5 * square) / determinant
-    return total
+            result += twice * weights[i] * weights[j] * libm_exp(-0.5 * square) / determinant
+    return result
 
 
 @compiled
-def pair_sum_of_balls(weights, X, v):  # pragma: no cover - intrinsic
-    """`pair_sum` for the columns of ``X`` where S_i = v_i I: B is a number, no matrix."""
+def add_along_axis(q, b, x, c, s, t):
+    """One axis: ``b /= 1 + s + t`` and ``q += (x - c)^2 / (1 + s + t)``."""
+    for j in range(q.size):
+        e, inverse = x[j] - c, 1.0 / (1.0 + s[j] + t)
+        b[j] *= inverse
+        q[j] += e * e * inverse
+
+
+@compiled
+def set_pair_bumps(q, b, weights):  # pragma: no cover - intrinsic
+    """``q <- weights sqrt(b) exp(-q / 2)``."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for j in range(q.size):
+        q[j] = weights[j] * sqrt(b[j]) * exp(-0.5 * q[j])
+
+
+@compiled
+def pair_sum_along_axes(weights, X, S):
+    """`pair_sum` for the columns of ``X`` where S_i is diagonal, given as a column of ``S``."""
     d, K = X.shape
-    q, part, total = np.empty(K), np.empty(K), 0.0
+    q, b, result = np.empty(K), np.empty(K), 0.0
     for i in range(K):
-        squared_distances(q, X, 0, K, X[:, i])
-        for j in range(K):
-            b = 1.0 / (1.0 + v[i] + v[j])
-            height = sqrt(b) if d % 2 else 1.0
-            for _ in range(d // 2):
-                height *= b
-            part[j] = weights[j] * height * exp(-0.5 * b * q[j])
-        total += weights[i] * part.sum()
-    return total
+        q[:] = 0.0
+        b[:] = 1.0
+        for r in range(d):
+            add_along_axis(q, b, X[r], X[r, i], S[r], S[r, i])
+        set_pair_bumps(q, b, weights)
+        result += weights[i] * total(q)
+    return result

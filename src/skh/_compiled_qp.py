@@ -9,11 +9,10 @@ from __future__ import annotations
 from math import hypot, sqrt
 
 import numpy as np
-from numba import njit
 
 # Sums may be reordered here, which lets them vectorise; refinement and the optimality check work on
 # the result, whatever its last bits.
-compiled = njit(cache=True, fastmath={"contract", "reassoc"}, nogil=True, error_model="numpy")
+from skh._compiled import summing as compiled
 
 # Both are relative to a kernel with diagonal 1.  A vertex whose pivot is below PIVOT is numerically
 # an affine combination of the active ones.  GRADIENT must not be below PIVOT: then the weights are

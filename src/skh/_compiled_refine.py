@@ -1,37 +1,57 @@
-"""Compiled sums for moving all points at once: the squared MMD and its gradient.
+"""Compiled descent of the squared MMD in all positions: its value, its gradient, and L-BFGS.
 
-Points are coordinate-major, as everywhere.  For each point one pass over all others (or over all
-components) collects the kernel values and, weighted by their rates, the factors of the gradient.
+Points are coordinate-major, as everywhere.  The constant, the squared norm of the mean element, is
+left out.  Each inner loop runs over all pairs of points, or over all components at all scales.
 """
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
-from skh._compiled import add_scaled, add_square, compiled, exp, set_exp, squared_distances
+from skh._compiled import (
+    _full_vectors,
+    add_scaled,
+    add_square,
+    compiled,
+    exp,
+    squared_distances,
+    summing,
+)
+from skh._compiled_checks import total
+
+MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS keeps
+SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
+TRIALS = 20  # of shorter and shorter steps
+
+
+@summing
+def dot(a, b):
+    """``sum of a b``."""
+    result = 0.0
+    for i in range(a.size):
+        result += a[i] * b[i]
+    return result
+
+
+@summing
+def dot3(a, b, c):
+    """``sum of a b c``."""
+    result = 0.0
+    for i in range(a.size):
+        result += a[i] * b[i] * c[i]
+    return result
 
 
 @compiled
 def add_bump(value, slope, q, height, rate):  # pragma: no cover - intrinsic
     """One scale: ``value += e`` and ``slope += 2 rate e`` with ``e = height exp(-rate q)``."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
     for j in range(q.size):
         e = height * exp(-rate * q[j])
         value[j] += e
         slope[j] += 2.0 * rate * e
-
-
-@compiled
-def set_affine(out, a, x, b):
-    """``out = a x - b``."""
-    for i in range(out.size):
-        out[i] = a[i] * x - b[i]
-
-
-@compiled
-def multiply(out, a):
-    """``out *= a``."""
-    for i in range(out.size):
-        out[i] *= a[i]
 
 
 @compiled
@@ -42,25 +62,60 @@ def add_push(out, x, slope, y, a):
 
 
 @compiled
+def multiply(out, a):
+    """``out *= a``."""
+    for i in range(out.size):
+        out[i] *= a[i]
+
+
+@compiled
 def repulsion(G, X, w, scales):
-    """``sum_ij w_i w_j k(x_i, x_j)``; its gradient is added to ``G``."""
+    """``sum_ij w_i w_j k(x_i, x_j)``; its gradient is added to ``G``.
+
+    Each pair once: those of point i with all before it stand from i (i - 1) / 2 on.
+    """
     d, N = X.shape
-    scratch = np.empty((3, N))
-    total = scales[1].sum() * np.dot(w, w)
-    for i in range(1, N):  # each pair once
-        q, value, slope, before = scratch[0, :i], scratch[1, :i], scratch[2, :i], w[:i]
-        squared_distances(q, X, 0, i, X[:, i])
-        value[:] = 0.0
-        slope[:] = 0.0
-        for s in range(scales.shape[1]):
-            add_bump(value, slope, q, scales[1, s], scales[0, s])
-        total += 2.0 * w[i] * np.dot(before, value)
-        multiply(slope, before)
-        pull = slope.sum()
+    scratch = np.zeros((3, N * (N - 1) // 2))
+    q, value, slope = scratch[0], scratch[1], scratch[2]  # unpacked, they would not be contiguous
+    for i in range(1, N):
+        first = i * (i - 1) // 2
+        squared_distances(q[first : first + i], X, 0, i, X[:, i])
+    for s in range(scales.shape[1]):
+        add_bump(value, slope, q, scales[1, s], scales[0, s])
+    result = total(scales[1]) * dot(w, w)
+    for i in range(1, N):
+        first = i * (i - 1) // 2
+        before, push = w[:i], slope[first : first + i]
+        result += 2.0 * w[i] * dot(before, value[first : first + i])
+        multiply(push, before)
+        pull = total(push)
         for k in range(d):
-            G[k, i] -= 2.0 * w[i] * (pull * X[k, i] - np.dot(slope, X[k, :i]))
-            add_push(G[k, :i], X[k, :i], slope, X[k, i], 2.0 * w[i])
-    return total
+            G[k, i] -= 2.0 * w[i] * (pull * X[k, i] - dot(push, X[k, :i]))
+            add_push(G[k, :i], X[k, :i], push, X[k, i], 2.0 * w[i])
+    return result
+
+
+@compiled
+def set_affine(out, a, x, b):
+    """``out = a x - b``."""
+    for i in range(out.size):
+        out[i] = a[i] * x - b[i]
+
+
+@compiled
+def set_affine_add_square(out, q, a, x, b):
+    """`set_affine`, and ``q += out^2`` on the way."""
+    for i in range(out.size):
+        out[i] = a[i] * x - b[i]
+        q[i] += out[i] * out[i]
+
+
+@compiled
+def set_bumps(q, heights):  # pragma: no cover - intrinsic
+    """``q <- heights exp(-q / 2)``."""
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(q.size):
+        q[i] = heights[i] * exp(-0.5 * q[i])
 
 
 @compiled
@@ -72,23 +127,96 @@ def attraction(G, X, w, A, b, heights, diagonal):
     ``diagonal``, ``b`` is (d, m).
     """
     d, N = X.shape
-    m = heights.size
-    u, q, value = np.empty((d, m)), np.empty(m), np.empty(m)
-    total = 0.0
+    u, value = np.empty((d, heights.size)), np.empty(heights.size)
+    result = 0.0
     for i in range(N):
-        q[:] = 0.0
+        value[:] = 0.0
         for r in range(d):
-            row = u[r]
-            set_affine(row, A[r, r], X[r, i], b[r])
-            for j in range(r if diagonal else 0, r):
-                add_scaled(row, A[r, j], X[j, i])
-            add_square(q, row, 0.0)
-        set_exp(value, q, 1.0, 0.5)
-        multiply(value, heights)
-        total += 2.0 * w[i] * value.sum()
+            if diagonal:
+                set_affine_add_square(u[r], value, A[r, r], X[r, i], b[r])
+                continue
+            set_affine(u[r], A[r, r], X[r, i], b[r])
+            for j in range(r):
+                add_scaled(u[r], A[r, j], X[j, i])
+            add_square(value, u[r], 0.0)
+        set_bumps(value, heights)
+        result += 2.0 * w[i] * total(value)
         for r in range(d):
-            row = u[r]
-            multiply(row, value)
             for j in range(r if diagonal else 0, r + 1):
-                G[j, i] += 2.0 * w[i] * np.dot(A[r, j], row)
-    return total
+                G[j, i] += 2.0 * w[i] * dot3(A[r, j], u[r], value)
+    return result
+
+
+@compiled
+def energy(G, X, w, scales, A, b, heights, diagonal):
+    """The squared MMD without its constant; ``G`` becomes its gradient."""
+    G[:] = 0.0
+    return repulsion(G, X, w, scales) - attraction(G, X, w, A, b, heights, diagonal)
+
+
+@compiled
+def quasi_newton(g, D, steps, changes, rho, k):
+    """The direction ``-H g`` of L-BFGS by its two loops over the last of k pairs.
+
+    ``D`` is the diagonal of H before there is any pair.
+    """
+    direction = -g
+    kept = min(k, MEMORY)
+    alpha = np.empty(kept)
+    for t in range(kept):
+        i = (k - 1 - t) % MEMORY
+        alpha[t] = rho[i] * dot(steps[i], direction)
+        add_scaled(direction, changes[i], -alpha[t])
+    multiply(direction, D)
+    if k > 0:
+        i = (k - 1) % MEMORY
+        direction /= rho[i] * dot3(changes[i], changes[i], D)
+    for t in range(kept - 1, -1, -1):
+        i = (k - 1 - t) % MEMORY
+        beta = rho[i] * dot(changes[i], direction)
+        add_scaled(direction, steps[i], alpha[t] - beta)
+    return direction
+
+
+@compiled
+def descend(X, w, scales, A, b, heights, diagonal, iterations):
+    """Points after some iterations of L-BFGS, and the energy before and after.
+
+    The gradient of a point is proportional to its weight, so 1 / weight is what comes first; the
+    first step has unit length, as nothing is known of the curvature, and shorter steps are tried by
+    fitting a parabola until one brings enough.
+    """
+    d, N = X.shape
+    x, y, g, h = X.copy(), np.empty_like(X), np.empty_like(X), np.empty_like(X)
+    steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
+    D = np.empty((d, N))
+    D[:] = 1.0 / (N * w)
+    before = f = energy(g, x, w, scales, A, b, heights, diagonal)
+    k = 0
+    for _ in range(iterations):
+        gradient = g.reshape(d * N)
+        direction = quasi_newton(gradient, D.reshape(d * N), steps, changes, rho, k)
+        slope = dot(direction, gradient)
+        if not slope < 0.0:
+            break
+        length = 1.0 if k > 0 else 1.0 / sqrt(dot(direction, direction))
+        trial = 0
+        while trial < TRIALS:
+            y[:] = x
+            add_scaled(y.reshape(d * N), direction, length)
+            there = energy(h, y, w, scales, A, b, heights, diagonal)
+            if there <= f + SUFFICIENT * length * slope:
+                break
+            parabola = -0.5 * length * slope / (there - f - length * slope)
+            length *= min(max(parabola, 0.1), 0.5)
+            trial += 1
+        if trial == TRIALS:
+            break
+        change = h.reshape(d * N) - gradient
+        curvature = length * dot(direction, change)
+        if curvature > 0.0:
+            i = k % MEMORY
+            steps[i], changes[i], rho[i] = length * direction, change, 1.0 / curvature
+            k += 1
+        x, y, g, h, f = y, x, h, g, there
+    return x, before, f

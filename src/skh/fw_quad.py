@@ -124,9 +124,10 @@ class FWQuad:
             return points if self.refine is None else self.refine(kernel, p, points, rng=rng)
 
     def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
-        X, expand = kernel.coordinates(x), kernel.mean_map_expansion(p)
-        mu = kernel.mean_map_at(p, X)
-        return Target(X, mu, kernel.mean_norm2(p), kernel.scales, expand, self.lazy)
+        X, norm2 = kernel.coordinates(x), kernel.mean_norm2(p)
+        p, kernel = kernel.mixture(p), kernel.in_unit_metric
+        mu, expand = kernel.mean_map_at(p, X), kernel.mean_map_expansion(p)
+        return Target(X, mu, norm2, kernel.scales, expand, self.lazy)
 
     def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
         """The loop of Algorithm 1: the trace of the MMD, and why it ended."""

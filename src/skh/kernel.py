@@ -17,7 +17,7 @@ average of kernels averages both; a metric is a change of coordinates.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks, _compiled, _compiled_lazy, _compiled_pairs
 from skh._checks import Array
-from skh.gaussian import check_covariance, whitener
+from skh.gaussian import check_covariance, symmetric, whitener
 from skh.mixture import GaussianMixture
 from skh.threads import in_threads
 
@@ -88,6 +88,11 @@ class GaussianKernel:
         return np.array([0.5 / self.variances, weights])
 
     @cached_property
+    def in_unit_metric(self) -> GaussianKernel:
+        """The same kernel between points given in its `coordinates`."""
+        return self if self.metric is None else replace(self, metric=None)
+
+    @cached_property
     def _from_unit(self) -> Array | None:
         """The factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
         if self.metric is None:
@@ -121,6 +126,18 @@ class GaussianKernel:
         """``p`` in the same coordinates."""
         self._check_dimension(p.d)
         return p if self._to_unit is None else p.linear_map(self._to_unit)
+
+    def aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
+        """The axes (columns) that all components share in the `coordinates`, and ``p`` along them.
+
+        Means are (K, d), variances (K, d), or (1, d) if they are the same for all.  For a mixture
+        whose components do not have a matrix each.
+        """
+        T, S = self.coordinates(np.eye(p.d)), p.covariances
+        shape, size = (S, np.ones(())) if S.ndim == 2 else (np.eye(p.d), S)
+        variances, axes = np.linalg.eigh(symmetric(T @ shape @ T.T))
+        along = np.multiply.outer(np.atleast_1d(size), np.maximum(variances, 0.0))
+        return axes, (p.means @ T.T) @ axes, along
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The kernel between all rows of ``x`` and all rows of ``y``, ``(n, m)``."""
@@ -169,12 +186,16 @@ class GaussianKernel:
 
     def mean_norm2(self, p: GaussianMixture) -> float:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
+        if p.covariances.ndim == 1:
+            _, means, S = self.aligned(p)
+            return float(
+                self.scales[1] @ [_aligned_sum(p.weights, means, S, v) for v in self.variances]
+            )
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
             # X - X' has the covariance 2 S around m_i - m_j, as in the mean map of that mixture.
-            wider = GaussianMixture(p.weights, p.means, 2 * p.covariances)
             X = np.ascontiguousarray(p.means.T)
-            return float(p.weights @ self._mean_map(wider, X))
+            return float(p.weights @ self._mean_map(p.widened(2.0), X))
         return float(self.scales[1] @ [_pair_sum(p, v) for v in self.variances])
 
 
@@ -204,13 +225,16 @@ def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, wei
     in_threads(_compiled.add_skewed_bumps, out.size)(out, X, p.means, heights, A)
 
 
+def _aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
+    """The squared norm of the mean map for one scale, where the components share their axes."""
+    X, V = np.ascontiguousarray(means.T), np.ascontiguousarray(S.T)
+    return float(_compiled_pairs.pair_sum_along_axes(w, X / variance**0.5, V / variance))
+
+
 def _pair_sum(p: GaussianMixture, variance: float) -> float:
-    """The squared norm of the mean map for one scale, where the components differ in spread."""
-    m, w = p.means / variance**0.5, p.weights
-    if p.covariances.ndim == 1:
-        X = np.ascontiguousarray(m.T)
-        return float(_compiled_pairs.pair_sum_of_balls(w, X, p.covariances / variance))
-    return float(_compiled_pairs.pair_sum(w, m, p.covariances / variance))
+    """The same where each component has a matrix of its own."""
+    means, S = p.means / variance**0.5, p.covariances / variance
+    return float(_compiled_pairs.pair_sum(p.weights, means, S))
 
 
 def _mean_map_expansion(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:

@@ -61,7 +61,6 @@ class GaussianMixture:
     covariances: Array
     # What a filter knows of the observation to come; None outside of one.
     information: Information | None = field(init=False, repr=False, default=None)
-    _factors: Array = field(init=False, repr=False)
 
     def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
         w = _checks.probabilities("weights", weights)
@@ -70,13 +69,26 @@ class GaussianMixture:
         object.__setattr__(self, "weights", w)
         object.__setattr__(self, "means", m)
         S = _covariances(covariances, *m.shape)
-        S, L = (S, np.sqrt(S)) if S.ndim <= 1 else factored(S)
+        if S.ndim >= 2:
+            S, self.__dict__["_factors"] = factored(S)
         object.__setattr__(self, "covariances", S)
-        object.__setattr__(self, "_factors", L)
+
+    @classmethod
+    def _known(cls, weights: Array, means: Array, covariances: Array) -> GaussianMixture:
+        """A mixture of numbers that have been checked before, or follow from such."""
+        p = object.__new__(cls)
+        p.__dict__.update(weights=weights, means=means, covariances=covariances, information=None)
+        return p
+
+    @cached_property
+    def _factors(self) -> Array:
+        """Square roots of the covariances."""
+        S = self.covariances
+        return np.sqrt(S) if S.ndim <= 1 else factored(S)[1]
 
     def seen_by(self, information: Information | None) -> GaussianMixture:
         """The same mixture, with what is known of the observation to come."""
-        p = object.__new__(GaussianMixture)
+        p = self._known(self.weights, self.means, self.covariances)
         p.__dict__.update(self.__dict__, information=information)
         return p
 
@@ -117,8 +129,11 @@ class GaussianMixture:
     def linear_map(self, A: Array) -> GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
         S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
-        S = A @ S @ A.T
-        return GaussianMixture(self.weights, self.means @ A.T, symmetric(S))
+        return self._known(self.weights, self.means @ A.T, symmetric(A @ S @ A.T))
+
+    def widened(self, factor: float) -> GaussianMixture:
+        """The mixture with all covariances multiplied by a positive number."""
+        return self._known(self.weights, self.means, factor * self.covariances)
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
@@ -147,14 +162,18 @@ class GaussianMixture:
         has a density as well.
         """
         variances = self.covariance.diagonal()
-        trace = FLAT * np.diag(np.where(variances > 0.0, variances, 1.0))
-        S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
-        W, determinant = whitener(S + trace)
-        if W.ndim == 2:
-            square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
-        else:
+        trace = FLAT * np.where(variances > 0.0, variances, 1.0)
+        if self.covariances.ndim == 1:
+            S = self.covariances[:, None] + trace  # (K, d)
+            square = ((x[:, None] - self.means) ** 2 / S).sum(axis=2)
+            determinant = np.sqrt(1.0 / S).prod(axis=1)
+        elif self.covariances.ndim == 3:
+            W, determinant = whitener(self.covariances + np.diag(trace))
             e = W @ (x.T - self.means[:, :, None])  # (K, d, n)
             square = (e**2).sum(axis=1).T
+        else:
+            W, determinant = whitener(self._mean_covariance() + np.diag(trace))
+            square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
         with np.errstate(divide="ignore"):  # a component of weight zero
             return np.asarray(np.log(self.weights * determinant) - 0.5 * square)
 

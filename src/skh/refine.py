@@ -22,7 +22,6 @@ from math import isnan
 from typing import TypeVar
 
 import numpy as np
-from scipy.optimize import minimize
 
 from skh import _checks, _compiled_refine
 from skh._checks import RNG, Array, Indices
@@ -62,12 +61,15 @@ class Refine:
         self, kernel: GaussianKernel, p: GaussianMixture, points: P, *, rng: RNG = None
     ) -> P:
         """The points moved to where the MMD to ``p`` is lower."""
-        X, energy = kernel.coordinates(points.x, p.d), Energy(kernel, p, points)
-        X = rounded(energy.descend(X, points.w, self.iterations), kernel, p)
-        w, square = points.w, energy(X, points.w)[0]
+        energy, w = Energy(kernel, p), points.w
+        X, before = energy.descend(kernel.coordinates(points.x, p.d), w, self.iterations)
+        X = rounded(X, kernel, p)
+        square = energy(X, w)[0]
         if self.reweigh:
             choices = evened(w, self.min_ess), energy.weights(X, self.ridge, self.min_ess)
             square, w = min(((energy(X, w)[0], w) for w in choices), key=lambda found: found[0])
+        # The sum over all pairs of components is left out where the rule has measured its points.
+        square += kernel.mean_norm2(p) if isnan(points.mmd) else points.mmd**2 - before
         x = kernel.from_coordinates(X)
         component = responsible(p, x, np.random.default_rng(rng))
         return replace(points, x=x, w=w, component=component, mmd=root(square))
@@ -116,46 +118,29 @@ def rounded(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
 
 
 class Energy:
-    """The squared MMD to a mixture as a function of points in the kernel's coordinates."""
+    """The squared MMD to a mixture, without its constant, in the kernel's coordinates."""
 
-    def __init__(
-        self, kernel: GaussianKernel, p: GaussianMixture, measured: WeightedPoints | None = None
-    ) -> None:
-        self._kernel, self._p, self._norm2 = kernel, p, 0.0
-        self._attraction = Attraction.of(kernel, kernel.mixture(p))
-        if measured is None or isnan(measured.mmd):
-            self._norm2 = kernel.mean_norm2(p)
-        else:  # no need for the sum over all pairs of components
-            self._norm2 = measured.mmd**2 - self(kernel.coordinates(measured.x), measured.w)[0]
+    def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
+        self._kernel, self._p = kernel, p
+        self._attraction = Attraction.of(kernel, p)
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
-        """The squared MMD and its gradient, for points (d, n)."""
-        turn = self._attraction.axes
-        Y = X if turn is None else turn @ X
-        G = np.zeros_like(Y)
-        square = _compiled_refine.repulsion(G, Y, w, self._kernel.scales)
-        square -= self._attraction(G, Y, w)
-        return square + self._norm2, G if turn is None else turn.T @ G
+        """The energy and its gradient, for points (d, n)."""
+        a = self._attraction
+        G = np.empty(X.shape)
+        value = _compiled_refine.energy(G, a.turned(X), w, *self._arguments)
+        return float(value), a.turned_back(G)
 
-    def descend(self, X: Array, w: Array, iterations: int) -> Array:
-        """``X`` after some iterations of L-BFGS."""
-        start = self(X, w)[0]
-        if start <= 0.0:  # as good as rounding lets us see
-            return X
+    def descend(self, X: Array, w: Array, iterations: int) -> tuple[Array, float]:
+        """``X`` after some iterations of L-BFGS, and the energy before."""
+        a = self._attraction
+        X, before, _ = _compiled_refine.descend(a.turned(X), w, *self._arguments, iterations)
+        return a.turned_back(X), before
 
-        def relative(x: Array) -> tuple[float, Array]:
-            square, G = self(x.reshape(X.shape), w)
-            return square / start, G.ravel() / start
-
-        # No tolerance: what counts as small depends on the kernel, and iterations are cheap.
-        found = minimize(
-            relative,
-            X.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": iterations, "ftol": 0.0, "gtol": 0.0},
-        )
-        return np.asarray(found.x.reshape(X.shape)) if found.fun < 1.0 else X
+    @property
+    def _arguments(self) -> tuple[Array, Array, Array, Array, bool]:
+        a = self._attraction
+        return self._kernel.scales, a.A, a.b, a.heights, a.axes is not None
 
     def weights(self, X: Array, ridge: float, min_ess: float) -> Array:
         """The best weights of the points ``X``."""
@@ -173,38 +158,48 @@ class Attraction:
     heights: Array  # (S K,)
     axes: Array | None = None  # rows: the axes that all components share, in which A is diagonal
 
-    def __call__(self, G: Array, X: Array, w: Array) -> float:
-        """Twice the weighted sum at the columns of ``X``; its gradient is taken off ``G``."""
-        diagonal = self.axes is not None
-        return float(_compiled_refine.attraction(G, X, w, self.A, self.b, self.heights, diagonal))
+    def turned(self, X: Array) -> Array:
+        """Points in the shared axes, if there are any."""
+        return np.ascontiguousarray(X if self.axes is None else self.axes @ X)
+
+    def turned_back(self, X: Array) -> Array:
+        """The inverse of `turned`."""
+        return X if self.axes is None else self.axes.T @ X
 
     @classmethod
     def of(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
         """For ``p`` in the kernel's coordinates."""
+        if p.covariances.ndim == 3:
+            return cls._skewed(kernel, kernel.mixture(p))
+        return cls._aligned(kernel, p)
+
+    @classmethod
+    def _aligned(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
+        """For components that share their axes."""
+        axes, means, S = kernel.aligned(p)
+        s = kernel.variances[:, None, None]
+        K, d = means.shape
+        diagonal = np.broadcast_to(1.0 / np.sqrt(s + S), (len(s), K, d)).reshape(-1, d).T
+        A = np.zeros((d, d, diagonal.shape[1]))
+        A[np.arange(d), np.arange(d)] = diagonal
+        determinant = np.prod(1.0 + S / s, axis=2) ** -0.5
+        heights = kernel.scales[1][:, None] * determinant * p.weights
+        b = diagonal * np.tile(means.T, len(s))
+        return cls(A, b, np.ascontiguousarray(heights).ravel(), axes.T)
+
+    @classmethod
+    def _skewed(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
+        """For components each of which has a matrix of its own."""
         s = kernel.variances[:, None, None, None]
-        if p.covariances.ndim in (0, 2):
-            variances, axes = _axes(p)
-            means, S = p.means @ axes, np.diag(variances)[None]
-        else:
-            means, S, axes = p.means, p.covariance_matrices, None
-        W, determinant = whitener(np.eye(p.d) + S / s)  # (S, K or 1, d, d)
-        A = np.broadcast_to(W / np.sqrt(s), (len(s), len(p), p.d, p.d))
-        b = np.einsum("skij,kj->iks", A, means)
+        W, determinant = whitener(np.eye(p.d) + p.covariances / s)  # (S, K, d, d)
+        A = W / np.sqrt(s)
+        b = np.einsum("skij,kj->isk", A, p.means)
         heights = kernel.scales[1][:, None] * determinant * p.weights
         return cls(
-            np.ascontiguousarray(np.moveaxis(A, (0, 1), (3, 2)).reshape(p.d, p.d, -1)),
+            np.ascontiguousarray(np.moveaxis(A, (2, 3), (0, 1))).reshape(p.d, p.d, -1),
             np.ascontiguousarray(b).reshape(p.d, -1),
-            np.ascontiguousarray(heights.T).ravel(),
-            None if axes is None else axes.T,
+            heights.ravel(),
         )
-
-
-def _axes(p: GaussianMixture) -> tuple[Array, Array]:
-    """The principal variances and axes (columns) that all components share."""
-    if p.covariances.ndim == 0:
-        return np.full(p.d, float(p.covariances)), np.eye(p.d)
-    variances, axes = np.linalg.eigh(p.covariances)
-    return np.maximum(variances, 0.0), axes
 
 
 def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indices:

@@ -30,7 +30,9 @@ from skh.threads import get_threads, in_threads
 Single = NDArray[np.float32]
 SINGLE = 2.0**-24  # what an operation in single precision may be off
 COARSE = 1e-3  # an error of kernel values that rules hardly any point out
-FUTILE = 0.1  # share of values done anew at which ruling out is given up
+# Shares done anew at which ruling out is given up: of kernel values, or of sums of kept values,
+# which are cheaper to have than the kernel.
+FUTILE, FUTILE_SUMS = 0.1, 0.02
 
 
 class Rough(NamedTuple):
@@ -141,7 +143,7 @@ class RoughCombine:
             *(self._gap, self._lows, self._rows, t.X, t.mu, t.scales),
             *(self._chosen, active, qp.w, error),
         )
-        if count > FUTILE * self._gap.size * len(active):
+        if count > FUTILE_SUMS * self._gap.size * len(active):
             self._go_over_to_full_search()
         return vertex, value
 

@@ -47,25 +47,45 @@ def gaussian_observation(C, R, d, n, rng):
     return x, np.full(n, 1 / n), -0.5 * (y - x @ C) ** 2 / R
 
 
-def test_information_finds_the_only_direction_that_the_likelihood_sees():
-    """15 dimensions, 50 particles, one coordinate seen: after 30 steps little else is left."""
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize(("n", "steps"), [(50, 10), (30, 30)])
+def test_information_finds_the_only_direction_that_the_likelihood_sees(n, steps):
+    """15 dimensions, hardly more particles, one coordinate seen: soon little else is left."""
     C, R = np.eye(15)[3] * 2, 0.1
-    known = None
-    for _ in range(30):
-        known = learned(known, *gaussian_observation(C, R, 15, 50, rng))
-        assert known.matrix.shape == (15, 15)  # asked for, hence pooled
-    values, axes = np.linalg.eigh(known.matrix)
-    assert abs(axes[3, -1]) > 0.98
-    assert np.abs(values[:-1]).max() < 0.1 * values[-1]
-    assert 0.5 < values[-1] / (C @ C / R) < 20  # the Fisher information, roughly
+    for seed in range(3):
+        rng, known = np.random.default_rng(seed), None
+        for _ in range(steps):
+            known = learned(known, *gaussian_observation(C, R, 15, n, rng))
+            assert known.matrix.shape == (15, 15)  # asked for, hence pooled
+        values, axes = np.linalg.eigh(known.matrix)
+        assert abs(axes[3, -1]) > 0.95
+        assert np.abs(values[:-1]).max() < 0.1 * values[-1]
+        assert 0.5 < values[-1] / (C @ C / R) < 2  # the Fisher information
 
 
-def test_information_of_a_smooth_likelihood_is_its_mean_squared_slope():
+def test_information_of_a_parabola_is_its_curvature():
     rng = np.random.default_rng(2)
-    x = rng.uniform(-1, 1, (400, 2))
-    known = learned(None, x, np.full(400, 1 / 400), 3.0 * x[:, 0])
+    x = rng.uniform(-1, 1, (60, 2))
+    known = learned(None, x, np.full(60, 1 / 60), 3.0 * x[:, 1] - 4.5 * x[:, 0] ** 2)
     np.testing.assert_allclose(known.matrix, [[9.0, 0.0], [0.0, 0.0]], atol=0.1)
+
+
+def test_information_is_local_where_the_likelihood_is_no_parabola():
+    """Two modes at -2 and 2, each of information 25."""
+    x = np.linspace(-4, 4, 81)[:, None]
+    level = -12.5 * (np.abs(x[:, 0]) - 2) ** 2
+    known = learned(None, x, np.full(81, 1 / 81), level)
+    known = learned(known if known.matrix.size else None, x, np.full(81, 1 / 81), level)
+    assert known.matrix[0, 0] == pytest.approx(25.0, rel=0.3)
+
+
+def test_information_is_learned_after_observations_that_said_nothing():
+    rng, known, nothing = np.random.default_rng(3), None, np.zeros(30)
+    for t in range(20):
+        x, w, level = gaussian_observation(np.array([1.0, 0.0]), 0.01, 2, 30, rng)
+        known = learned(known, x, w, nothing if t < 5 else level)
+        assert np.isfinite(known.matrix).all()
+        assert t >= 5 or abs(known.matrix).max() < 1e-6
+    assert known.matrix[0, 0] > 30
 
 
 def test_information_is_not_computed_unless_asked_for():

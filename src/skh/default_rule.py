@@ -15,6 +15,6 @@ def default_rule() -> FWQuad:
     """
     return FWQuad(
         step=FullyCorrective(ridge=None, min_ess=0.5),
-        search_points=1000,
+        search_points=None,
         refine=Refine(iterations=20),
     )

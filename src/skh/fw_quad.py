@@ -27,6 +27,8 @@ from skh.search import Target
 from skh.step import Herding, Iterate, Step
 from skh.threads import engaged
 
+FEWEST, MOST = 1_000, 10_000  # search points, where their number is left to us
+
 
 class Stop(StrEnum):
     """Why FW-Quad stopped."""
@@ -61,8 +63,10 @@ class FWQuad:
         `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
         the most accurate per point; it sets weights to zero, and such points are not returned).
         Each takes at most n steps; the two that keep all points may return one more than once.
-    search_points : int
-        M, the number of points drawn from the mixture among which each vertex is searched.
+    search_points : int, optional
+        M, the number of points drawn from the mixture among which each vertex is searched.  None
+        stands for n^2 / 10, between 1,000 and 10,000: M random points resolve 1 / sqrt(M), and n
+        well-placed ones 1 / n.
     tol : float, optional
         Stop as soon as the MMD is at or below it; rounding allows no less than about 1e-8.
     search : Rule
@@ -83,7 +87,7 @@ class FWQuad:
 
     kernel: GaussianKernel | None = None
     step: Step = Herding()
-    search_points: int = 10_000
+    search_points: int | None = 10_000
     tol: float | None = None
     search: Rule = MonteCarlo()
     lazy: bool | None = None
@@ -97,7 +101,8 @@ class FWQuad:
         if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
             raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
         _checks.rule("search", self.search)
-        _checks.positive_int("search_points", self.search_points)
+        if self.search_points is not None:
+            _checks.positive_int("search_points", self.search_points)
         if self.lazy not in (None, True, False):
             raise TypeError(f"lazy must be True, False or None, got {self.lazy!r}")
         if self.tol is not None and not (isinstance(self.tol, Real) and 0 <= self.tol < inf):
@@ -108,7 +113,8 @@ class FWQuad:
         n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
         kernel = self.kernel or automatic_kernel(p, n)
         with announced(), engaged():
-            candidates = self.search(p, self.search_points, rng=rng)
+            M = self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
+            candidates = self.search(p, M, rng=rng)
             iterate = self.step.start(self._target(kernel, p, candidates.x), n)
             trace, status = self._run(iterate, n)
             chosen, w = iterate.combination

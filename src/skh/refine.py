@@ -28,6 +28,7 @@ from skh._checks import RNG, Array, Indices
 from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.gaussian import whitener
+from skh.hilbert import hilbert_order
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.rule import Rule, WeightedPoints
@@ -35,6 +36,7 @@ from skh.sampling import QuasiMonteCarlo
 from skh.weights import evened, protected_weights
 
 P = TypeVar("P", bound=WeightedPoints)
+GOLDEN = 0.6180339887498949  # the fractional part of the golden ratio
 GRID = 2.0**-14  # in units of the kernel's smallest length
 
 
@@ -203,10 +205,19 @@ class Attraction:
 
 
 def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indices:
-    """For each row of ``x`` a component drawn from its probabilities given x."""
-    log_share = p.log_densities(x)  # (n, K)
+    """For each row of ``x`` a component drawn from its probabilities given x.
+
+    Each draw alone is random as it should be; together they are not independent.  Points and
+    components are put in order along a Hilbert curve, and points that are neighbours there take
+    numbers that are far apart (a golden-ratio sequence with a random start).  So what hangs on the
+    ancestors averages out among neighbours.
+    """
+    order = hilbert_order(p.means)
+    log_share = p.log_densities(x)[:, order]  # (n, K)
     share = np.exp(log_share - log_share.max(axis=1, keepdims=True))
     cumulative = np.cumsum(share, axis=1)
-    u = rng.random(len(x)) * cumulative[:, -1]
-    chosen: Indices = (cumulative <= u[:, None]).sum(axis=1).clip(max=len(p) - 1)
+    u = np.empty(len(x))
+    u[hilbert_order(x)] = (rng.random() + GOLDEN * np.arange(len(x))) % 1.0
+    rank = (cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)
+    chosen: Indices = order[rank.clip(max=len(p) - 1)]
     return chosen

@@ -29,6 +29,7 @@ from skh._checks import RNG, Array, Indices
 from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.gaussian import whitener
+from skh.hilbert import hilbert_order
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.rule import Rule, WeightedPoints
@@ -36,6 +37,7 @@ from skh.sampling import QuasiMonteCarlo
 from skh.weights import evened, protected_weights
 
 P = TypeVar("P", bound=WeightedPoints)
+GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 GRID = 2.0**-14  # in units of the kernel's smallest length
 
 
@@ -208,10 +210,16 @@ def _axes(p: GaussianMixture) -> tuple[Array, Array]:
 
 
 def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indices:
-    """For each row of ``x`` a component drawn from its probabilities given x."""
+    """For each row of ``x`` a component drawn from its probabilities given x.
+
+    Each draw alone is random as it should be; together they are not independent.  Points that are
+    neighbours take numbers that are far apart (a golden-ratio sequence along a Hilbert curve), so
+    that what hangs on the ancestors averages out among neighbours.
+    """
     log_share = p.log_densities(x)  # (n, K)
     share = np.exp(log_share - log_share.max(axis=1, keepdims=True))
     cumulative = np.cumsum(share, axis=1)
-    u = rng.random(len(x)) * cumulative[:, -1]
-    chosen: Indices = (cumulative <= u[:, None]).sum(axis=1).clip(max=len(p) - 1)
-    return chosen
+    u = np.empty(len(x))
+    u[hilbert_order(x)] = (rng.random() + GOLDEN * np.arange(len(x))) % 1.0
+    chosen: Indices = (cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)
+    return chosen.clip(max=len(p) - 1)

@@ -5,7 +5,7 @@ import pytest
 
 import oracles
 import skh
-from skh.automatic import SCALES, UNSEEN, automatic_kernel
+from skh.automatic import SCALES, automatic_kernel, unseen
 from skh.information import Learned, Told, learned
 from skh.weights import effective_size
 
@@ -20,9 +20,9 @@ def test_the_metric_is_the_scaled_posterior_covariance():
     C = rng.standard_normal((1, 3))
     F = C.T @ C / 0.1
     seen = p.seen_by(Told(lambda t, x: F, 0, p))
-    expected = np.linalg.inv(np.linalg.inv(UNSEEN * p.covariance) + F)
+    expected = np.linalg.inv(np.linalg.inv(unseen(100, 3) * p.covariance) + F)
     np.testing.assert_allclose(metric(seen), expected, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(metric(p), UNSEEN * p.covariance, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(metric(p), unseen(100, 3) * p.covariance, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(("n", "d", "narrowest"), [(100, 1, 0.01), (100, 3, 0.1), (20, 15, 1.0)])

@@ -12,6 +12,8 @@ another.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from skh._checks import Array
@@ -22,7 +24,8 @@ from skh.weights import resolution
 
 SCALES = (0.01, 0.1, 1.0, 10.0)
 SMOOTHNESS = 1.0  # a_s = s^nu: a kernel like one of Matern's with this nu
-UNSEEN = 10.0  # u: how much wider than the mixture the metric is where the likelihood sees nothing
+UNSEEN = (3.0, 10.0)  # u: how much wider than the mixture the metric is in unseen directions
+DENSE = 0.04  # the resolution from which on points are dense enough for a smaller u
 JITTER = 1e-9  # in units of the spread of each coordinate: keeps a flat mixture's metric regular
 
 
@@ -30,16 +33,30 @@ def automatic_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
     """The kernel for n points of a mixture, given what is known of the observation to come.
 
     >>> p = GaussianMixture([1.0], [[0.0, 0.0]], np.diag([1.0, 1e-12]))
-    >>> np.diag(automatic_kernel(p, 100).metric).round(15)
+    >>> np.diag(automatic_kernel(p, 20).metric).round(15)
     array([1.e+01, 1.e-11])
     """
     L = spread(p)
     F = None if p.information is None else p.information.matrix
     if F is None:
-        return _kernel(UNSEEN * symmetric(L @ L.T), n)
+        return _kernel(unseen(n, p.d) * symmetric(L @ L.T), n)
     seen, axes = np.linalg.eigh(symmetric(L.T @ F @ L))
-    B = (L @ axes) / np.sqrt(1.0 / UNSEEN + np.maximum(seen, 0.0))
+    B = (L @ axes) / np.sqrt(1.0 / unseen(n, p.d) + np.maximum(seen, 0.0))
     return _kernel(symmetric(B @ B.T), n)
+
+
+def unseen(n: int, d: int) -> float:
+    """The factor u: few points for their dimension are best spent on what the likelihood sees.
+
+    In one dimension nothing is unseen, and the likelihood alone sets the length.
+
+    >>> unseen(20, 15), unseen(100, 2), unseen(100, 1)
+    (10.0, 5.0, 10.0)
+    """
+    least, most = UNSEEN
+    if d == 1:
+        return most
+    return min(max(least, most * sqrt(resolution(n, d) / DENSE)), most)
 
 
 def _kernel(metric: Array, n: int) -> GaussianKernel:

@@ -113,8 +113,7 @@ class FWQuad:
         n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
         kernel = self.kernel or automatic_kernel(p, n)
         with announced(), engaged():
-            M = self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
-            candidates = self.search(p, M, rng=rng)
+            candidates = self.search(p, self.search_points_for(n), rng=rng)
             iterate = self.step.start(self._target(kernel, p, candidates.x), n)
             trace, status = self._run(iterate, n)
             chosen, w = iterate.combination
@@ -128,6 +127,10 @@ class FWQuad:
                 status,
             )
             return points if self.refine is None else self.refine(kernel, p, points, rng=rng)
+
+    def search_points_for(self, n: int) -> int:
+        """The number of search points for ``n`` points, whether it was given or not."""
+        return self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
 
     def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
         X, norm2 = kernel.coordinates(x), kernel.mean_norm2(p)

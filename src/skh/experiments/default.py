@@ -55,7 +55,7 @@ class Default:
     models: tuple[str, ...] = (*PAPERS, *FURTHER)
     n: tuple[int, ...] = (20, 50, 100, 200)
     sigma2: tuple[float, ...] = (0.01, 0.1, 1.0)
-    others_up_to: int = 100
+    others_up_to: int = 200
     search_points: int = 10_000  # of the six
     search_points_scales: int = 3_000
     batches: int = 30
@@ -108,7 +108,7 @@ class Default:
     def _runs(self, start: Record) -> Iterator[tuple[Record, Rule]]:
         """The rules of a cell, each with the beginning of its record."""
         ours = default_rule()
-        yield replace(start, rule="default", m=ours.search_points), ours
+        yield replace(start, rule="default", m=ours.search_points_for(start.n)), ours
         for name in ("PF", "SQMC"):
             yield replace(start, rule=name), FILTERS[name]
         if start.n > self.others_up_to:

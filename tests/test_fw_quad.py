@@ -181,3 +181,18 @@ def test_a_word_to_the_user_only_while_nothing_is_compiled(monkeypatch, capsys):
         time.sleep(0.2)
     fresh = capsys.readouterr().err
     assert (compiled, fresh) == ("", first_use.WORD + "\n")
+
+
+def test_greedy_herding_takes_the_point_that_lowers_the_mmd_most():
+    """By trying all: equal weights, exact MMD, every search point at every step."""
+    p = oracles.random_mixture(8, 2, np.random.default_rng(0))
+    candidates = skh.MonteCarlo()(p, 60, rng=1).x
+    points = skh.FWQuad(KERNEL, skh.Herding(greedy=True), 60)(p, 12, rng=1)
+    chosen: list[np.ndarray] = []
+    for k in range(12):
+        w = np.full(k + 1, 1 / (k + 1))
+        errors = [skh.mmd(KERNEL, p, np.array([*chosen, x]), w) for x in candidates]
+        chosen.append(candidates[np.argmin(errors)])
+        assert points.mmd_trace[k] == pytest.approx(min(errors), abs=1e-9)
+    np.testing.assert_array_equal(points.x, chosen)
+    np.testing.assert_allclose(points.w, 1 / 12, rtol=1e-12)

@@ -15,7 +15,12 @@ from skh import _compiled_lazy, _compiled_rough
 from skh.rough_search import SINGLE, Rough, RoughBlend, RoughCombine
 from skh.search import FullBlend, LazyBlend, Target
 
-STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
+STEPS = {
+    "FW": skh.Herding(),
+    "greedy FW": skh.Herding(greedy=True),
+    "FW-LS": skh.LineSearch(),
+    "FCFW": skh.FullyCorrective(),
+}
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 
 

@@ -122,6 +122,27 @@ def filter_step() -> Iterator[Row]:
     )
 
 
+def default_rule() -> Iterator[Row]:
+    """What it costs not to tune: whole filters, learning included, and one call on a mixture."""
+    for name, model in (
+        ("LGSS d=3", skh.models.lgss3()),
+        ("nonlinear benchmark", skh.models.nonlinear_benchmark()),
+        ("JMLS", skh.models.jmls()),
+    ):
+        _, ys = model.simulate(15, rng=0)
+        ours, plain = medians(
+            lambda model=model, ys=ys: skh.particle_filter(model, ys, n=N, rng=0),
+            lambda model=model, ys=ys: skh.particle_filter(model, ys, rule(), N, rng=0),
+            repeats=9,
+        )
+        detail = f"{1e3 * ours / len(ys):.2f} ms per step"
+        yield Row(f"default rule, N = 100, {name}", ours / plain, 3.0, "x herding", detail=detail)
+    p = mixture()
+    ours, plain = medians(lambda: skh.default_rule()(p, N, rng=0), call(p))
+    detail = f"{1e3 * ours:.2f} ms"
+    yield Row("default rule, N = 100, mixture d=2", ours / plain, 3.0, "x herding", detail=detail)
+
+
 def fresh_process() -> Iterator[Row]:
     code = (
         "import time; start = time.perf_counter()\n"
@@ -288,6 +309,7 @@ SECTIONS: list[Callable[[], Iterator[Row]]] = [
     dimensions,
     two_threads,
     filter_step,
+    default_rule,
     rao_blackwell_step,
     uav,
     fresh_process,

@@ -74,7 +74,8 @@ def test_information_is_local_where_the_likelihood_is_no_parabola():
     x = np.linspace(-4, 4, 81)[:, None]
     level = -12.5 * (np.abs(x[:, 0]) - 2) ** 2
     known = learned(None, x, np.full(81, 1 / 81), level)
-    known = learned(known if known.matrix.size else None, x, np.full(81, 1 / 81), level)
+    assert known.matrix.size == 1  # asked for, hence pooled
+    known = learned(known, x, np.full(81, 1 / 81), level)
     assert known.matrix[0, 0] == pytest.approx(25.0, rel=0.3)
 
 
@@ -201,3 +202,26 @@ def test_a_tolerance_makes_the_number_of_particles_follow_the_target():
     counts = skh.particle_filter(model, ys, rule, 60, rng=1).n_particles
     assert counts.max() <= 60
     assert counts.max() >= 2 * counts.min()
+
+
+@pytest.mark.parametrize("constant", [0.1, 3.0, 1234.567])
+def test_a_coordinate_that_is_known_exactly_changes_nothing(constant):
+    """Its variance is not zero but that of rounding, which must not be taken for a spread."""
+
+    class WithConstant:
+        def __init__(self, c):
+            self.c = c
+
+        def prior(self):
+            return skh.GaussianMixture([1.0], [[0.0, self.c]], np.diag([1.0, 0.0]))
+
+        def transition(self, t, x):
+            return x * [0.9, 1.0], np.diag([0.5, 0.0])
+
+        def log_likelihood(self, t, x, y):
+            return -0.5 * (y - x[:, 0]) ** 2 / 0.1
+
+    ys = np.sin(np.arange(8.0))
+    results = [skh.particle_filter(WithConstant(c), ys, n=50, rng=0) for c in (0.0, constant)]
+    np.testing.assert_allclose(results[1].means[:, 0], results[0].means[:, 0], atol=0.01)
+    np.testing.assert_allclose(results[1].mmd, results[0].mmd, rtol=0.3)

@@ -69,3 +69,21 @@ def test_inverse_transform_never_chooses_a_component_without_weight(weights, u):
 def test_length_and_dimension():
     p = skh.GaussianMixture([1.0, 1.0], np.zeros((2, 3)), 1.0)
     assert (len(p), p.d) == (2, 3)
+
+
+@pytest.mark.parametrize("covariances", [1.0, [1.0, 2.0], np.eye(2), [np.eye(2)] * 2])
+def test_place_takes_any_numbers_and_refuses_components_that_are_not_there(covariances):
+    p = skh.GaussianMixture([0.5, 0.5], [[0.5, 0.25], [1.5, 0.75]], covariances)
+    whole = p.place(np.array([0, 1]), np.zeros((2, 2), dtype=int))
+    np.testing.assert_array_equal(whole, p.means)
+    assert p.place(np.array([0]), np.zeros((1, 2), np.float32)).dtype == np.float64
+    with pytest.raises(ValueError, match=r"component must hold numbers in 0..1, got \[0 7\]"):
+        p.place(np.array([0, 7]), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("kind", [1e-12, [1e-12, 2e-12], 1e-12 * np.eye(60)])
+def test_log_densities_of_many_narrow_dimensions_are_finite(kind):
+    p = skh.GaussianMixture([0.3, 0.7], [[0.0] * 60, [1.0] * 60], kind)
+    log_densities = p.log_densities(p.means)
+    assert np.isfinite(log_densities).all()
+    assert (log_densities.argmax(axis=1) == [0, 1]).all()

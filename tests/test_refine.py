@@ -138,3 +138,27 @@ def test_a_kernel_that_is_none_is_named():
 def test_bad_settings_are_named(arguments, name):
     with pytest.raises(ValueError, match=name):
         skh.Refine(**arguments)
+
+
+def test_points_measured_by_another_kernel_get_the_mmd_of_this_one():
+    p = oracles.random_mixture(5, 2, np.random.default_rng(0))
+    kernel = skh.GaussianKernel(0.05)
+    rule = skh.Refined(skh.FWQuad(skh.GaussianKernel(1.0), search_points=300), kernel)
+    points = rule(p, 20, rng=0)
+    assert points.mmd == pytest.approx(skh.mmd(kernel, p, points.x, points.w), abs=1e-9)
+
+
+def test_a_point_without_weight_stays_and_the_others_move():
+    p = oracles.random_mixture(5, 2, np.random.default_rng(0))
+    kernel = skh.GaussianKernel(1.0)
+
+    def lopsided(p, n, *, rng=None):
+        points = skh.MonteCarlo()(p, n, rng=rng)
+        w = np.full(n, 1 / (n - 1))
+        w[0] = 0.0
+        return skh.WeightedPoints(points.x, w, points.component)
+
+    before = lopsided(p, 20, rng=0)
+    after = skh.Refined(lopsided, kernel)(p, 20, rng=0)
+    assert after.mmd < 0.3 * skh.mmd(kernel, p, before.x, before.w)
+    np.testing.assert_allclose(after.x[0], before.x[0], atol=1e-3)

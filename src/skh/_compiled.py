@@ -123,7 +123,7 @@ def add_square(q, x, c):
 
 @compiled
 def add_exp(out, q, height, rate):  # pragma: no cover - intrinsic
-    """``out += height * exp(-rate * q)``: the only loop of this library over exponentials."""
+    """``out += height * exp(-rate * q)``."""
     _full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(out.size):
         out[i] += height * exp(-rate * q[i])

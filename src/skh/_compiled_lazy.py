@@ -1,4 +1,4 @@
-"""The compiled vertex search that skips what cannot win; see `lazy` for the bounds.
+"""The compiled vertex search that skips what cannot win; see `search` for the bounds.
 
 Search points stand sorted by cell: those of cell b are ``start[b]:start[b + 1]``, and cell b has
 its centre at ``pivots[:, b]``.  A polynomial of degree two in x - pivot is a column of

@@ -123,8 +123,8 @@ def attraction(G, X, w, A, b, heights, diagonal):
     """Twice the weighted sum of a mean map; its gradient is taken off ``G``.
 
     The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
-    and component, so that the inner loops are long; ``A`` (d, d, m) is lower triangular, or even
-    ``diagonal``, ``b`` is (d, m).
+    and component, so that the inner loops are long; ``A`` (d, d, m) is lower triangular, or
+    ``diagonal`` and then (d, 1, m), ``b`` is (d, m).
     """
     d, N = X.shape
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
@@ -133,7 +133,7 @@ def attraction(G, X, w, A, b, heights, diagonal):
         value[:] = 0.0
         for r in range(d):
             if diagonal:
-                set_affine_add_square(u[r], value, A[r, r], X[r, i], b[r])
+                set_affine_add_square(u[r], value, A[r, 0], X[r, i], b[r])
                 continue
             set_affine(u[r], A[r, r], X[r, i], b[r])
             for j in range(r):
@@ -142,7 +142,10 @@ def attraction(G, X, w, A, b, heights, diagonal):
         set_bumps(value, heights)
         result += 2.0 * w[i] * total(value)
         for r in range(d):
-            for j in range(r if diagonal else 0, r + 1):
+            if diagonal:
+                G[r, i] += 2.0 * w[i] * dot3(A[r, 0], u[r], value)
+                continue
+            for j in range(r + 1):
                 G[j, i] += 2.0 * w[i] * dot3(A[r, j], u[r], value)
     return result
 
@@ -190,7 +193,7 @@ def descend(X, w, scales, A, b, heights, diagonal, iterations):
     x, y, g, h = X.copy(), np.empty_like(X), np.empty_like(X), np.empty_like(X)
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
     D = np.empty((d, N))
-    D[:] = 1.0 / (N * w)
+    D[:] = 1.0 / (N * np.where(w > 0.0, w, 1.0))  # without a weight there is no gradient
     before = f = energy(g, x, w, scales, A, b, heights, diagonal)
     k = 0
     for _ in range(iterations):

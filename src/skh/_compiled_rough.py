@@ -131,18 +131,18 @@ def any_below(gap, worst):
 
 
 @compiled
-def decide(gap, lows, block, error, X, mu, scales, centres, keep, step):
+def decide(gap, lows, error, X, mu, scales, centres, keep, step):
     """The argmin of the exact ``g - mu``, g there and the number of kernel evaluations.
 
     The exact g has taken in the kernels at the columns of ``centres`` one after the other (see
     `replay`).  It is computed only where ``gap``, which is off by at most ``error``, does not rule
-    out that the point wins; ``lows`` has the least gap of each ``block``.
+    out that the point wins; ``lows`` has the least gap of each block.
     """
     k, worst = step.size, lows.min() + 2.0 * error
     row, q = np.empty(k), np.empty(k)
     best, arg, value, count = np.inf, 0, 0.0, 0
     for lo in range(0, gap.size, CHUNK):
-        if lows[lo // block] > worst or not any_below(gap[lo : lo + CHUNK], worst):
+        if lows[lo // ROUGH_BLOCK] > worst or not any_below(gap[lo : lo + CHUNK], worst):
             continue
         for m in range(lo, min(lo + CHUNK, gap.size)):
             if gap[m] <= worst:
@@ -187,7 +187,7 @@ def rough_step_and_search(
         first, last = s * lows.size // shares, (s + 1) * lows.size // shares
         blend_blocks(gap, lows, first, last, rough_X, rough_mu, rough_scales, c, keep[k], step[k])
     taken, a, b = centres[:, : k + 1], keep[: k + 1], step[: k + 1]
-    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, taken, a, b)
+    return decide(gap, lows, error, X, mu, scales, taken, a, b)
 
 
 @compiled
@@ -270,4 +270,4 @@ def rough_combine_and_search(gap, lows, rows, X, mu, scales, vertices, active, w
     """`combine_and_search` for the weights of ``vertices[active]``: what `decide` returns."""
     centres, w, keep = X[:, vertices[active]], w[active], np.ones(active.size)
     rough_combine(gap, lows, mu, rows, active, w)
-    return decide(gap, lows, ROUGH_BLOCK, error, X, mu, scales, centres, keep, w)
+    return decide(gap, lows, error, X, mu, scales, centres, keep, w)

@@ -116,7 +116,7 @@ def add_rows(out, rows, index):
 @compiled
 def place_balls(means, sd, index, z):
     """``means[index] + sd[index] z`` row by row; ``sd`` (K,), or (1,) for all components."""
-    out = np.empty_like(z)
+    out = np.empty(z.shape)
     last = sd.size - 1
     for b in prange(count_blocks(index.size)):
         for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
@@ -129,7 +129,7 @@ def place_balls(means, sd, index, z):
 @compiled
 def place_rows(means, L, index, z):
     """``means[index] + L[index] z`` row by row, for factors ``L`` (K, d, d)."""
-    out = np.empty_like(z)
+    out = np.empty(z.shape)
     for b in prange(count_blocks(index.size)):
         for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
             k = index[i]

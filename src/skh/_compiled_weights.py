@@ -9,7 +9,7 @@ import numpy as np
 from skh._compiled import _full_vectors, compiled, exp
 from skh._compiled_checks import total
 
-GONE = -600.0  # a weight this far below the greatest, in logs, is zero
+LOWEST = -600.0  # a weight this far below the greatest, in logs, is zero
 
 
 @compiled
@@ -29,7 +29,7 @@ def set_exp_below(out, top):  # pragma: no cover - intrinsic
     for i in range(out.size):
         x = out[i] - top
         e = exp(x)
-        out[i] = e if x > GONE else 0.0
+        out[i] = e if x > LOWEST else 0.0
 
 
 @compiled

@@ -17,7 +17,7 @@ from math import sqrt
 import numpy as np
 
 from skh._checks import Array
-from skh.gaussian import symmetric
+from skh.gaussian import deviations, symmetric
 from skh.kernel import GaussianKernel
 from skh.mixture import GaussianMixture
 from skh.weights import resolution
@@ -68,7 +68,6 @@ def _kernel(metric: Array, n: int) -> GaussianKernel:
 def spread(p: GaussianMixture) -> Array:
     """A factor L with L L' = the covariance of ``p``, made regular without looking at units."""
     P = p.covariance
-    sd = np.sqrt(P.diagonal())
-    sd = np.where(sd > 0.0, sd, 1.0)
+    sd = deviations(P.diagonal(), p.means)
     correlation = P / np.outer(sd, sd) + JITTER * np.eye(p.d)
     return np.asarray(sd[:, None] * np.linalg.cholesky(correlation))

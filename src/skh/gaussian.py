@@ -9,6 +9,7 @@ import numpy as np
 from skh._checks import Array
 
 SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
+ROUNDING = 1e-12  # a spread this small, relative to the values, is none
 NEGATIVE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
 
 
@@ -90,8 +91,22 @@ def factored(S: Array) -> tuple[Array, Array]:
     return symmetric(L @ transposed(L)), L
 
 
-def whitener(B: Array) -> tuple[Array, Array]:
-    """Lower triangular W with W'W = B^-1 and det W, for B = I + something positive semi-definite.
+def deviations(variances: Array, values: Array) -> Array:
+    """Standard deviations of the columns of ``values``; something small where there is none.
+
+    What is no more than rounding is no spread.  What takes its place is so small that points moved
+    on that scale differ by no more than rounding either.
+
+    >>> deviations(np.array([4.0, 1e-32, 0.0]), np.array([[1.0, 3.0, 0.0]]))
+    array([2.e+00, 3.e-06, 1.e+00])
+    """
+    sd, size = np.sqrt(np.maximum(variances, 0.0)), np.abs(values).max(axis=0)
+    nothing = np.where(size > 0.0, 1e-6 * size, 1.0)
+    return np.where(sd > ROUNDING * size, sd, nothing)
+
+
+def inverse_root(B: Array) -> Array:
+    """Lower triangular W with W'W = B^-1, for B = I + something positive semi-definite.
 
     Where that something is so large that rounding hides the I, the factorisation can fail; then B
     is raised by as much as it is uncertain, which no result can notice.
@@ -101,4 +116,10 @@ def whitener(B: Array) -> tuple[Array, Array]:
     except np.linalg.LinAlgError:
         scale = np.abs(B).max(axis=(-1, -2), keepdims=True)
         L = np.linalg.cholesky(B + 1e-14 * scale * np.eye(B.shape[-1]))
-    return np.asarray(np.linalg.inv(L)), 1.0 / np.linalg.diagonal(L).prod(-1)
+    return np.asarray(np.linalg.inv(L))
+
+
+def whitener(B: Array) -> tuple[Array, Array]:
+    """`inverse_root` and its determinant."""
+    W = inverse_root(B)
+    return W, np.linalg.diagonal(W).prod(-1)

@@ -33,7 +33,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from skh._checks import Array
-from skh.gaussian import symmetric
+from skh.gaussian import deviations, symmetric
 
 if TYPE_CHECKING:
     from skh.mixture import GaussianMixture
@@ -130,14 +130,15 @@ class Learned:
         d = self.x.shape[1]
         centred = self.x - self.w @ self.x
         P = (self.w * centred.T) @ centred
-        sd = np.sqrt(np.where(P.diagonal() > 0.0, P.diagonal(), 1.0))
+        sd = deviations(P.diagonal(), self.x)
         root = np.linalg.cholesky(P / np.outer(sd, sd) + 1e-3 * np.eye(d))
         return np.linalg.inv(root) / sd, sd[:, None] * root
 
 
 def relative_to_best(log_likelihood: Array) -> Array:
     """Log-likelihoods less the highest; impossible particles are as deep as the deepest other."""
-    level = np.maximum(log_likelihood - log_likelihood.max(), -DEEPEST)
+    with np.errstate(over="ignore"):
+        level = np.maximum(log_likelihood - log_likelihood.max(), -DEEPEST)
     possible = np.isfinite(log_likelihood)
     return np.asarray(np.where(possible, level, level[possible].min(initial=0.0)))
 

@@ -17,6 +17,7 @@ from scipy.spatial.distance import cdist
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
+from skh._compiled_checks import are_indices
 from skh._compiled_sampling import (
     add_rows,
     inverse_transform,
@@ -24,7 +25,7 @@ from skh._compiled_sampling import (
     place_balls,
     place_rows,
 )
-from skh.gaussian import check_covariance, factored, symmetric, whitener
+from skh.gaussian import check_covariance, factored, inverse_root, symmetric
 from skh.information import Information
 from skh.threads import in_threads
 
@@ -128,12 +129,13 @@ class GaussianMixture:
 
     def linear_map(self, A: Array) -> GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
+        A = _checks.shaped("A", A, "m", self.d)
         S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
         return self._known(self.weights, self.means @ A.T, symmetric(A @ S @ A.T))
 
     def widened(self, factor: float) -> GaussianMixture:
         """The mixture with all covariances multiplied by a positive number."""
-        return self._known(self.weights, self.means, factor * self.covariances)
+        return self._known(self.weights, self.means, np.asarray(factor * self.covariances))
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
@@ -147,6 +149,8 @@ class GaussianMixture:
     def place(self, component: Indices, z: Array) -> Array:
         """Points of the given components from standard normal ``z``, both with ``n`` rows."""
         L, n = self._factors, len(component)
+        if not are_indices(component, len(self)):
+            raise ValueError(f"component must hold numbers in 0..{len(self) - 1}, got {component}")
         if L.ndim == 2:
             x = z @ L.T
             in_threads(add_rows, n)(x, self.means, component)
@@ -166,16 +170,18 @@ class GaussianMixture:
         if self.covariances.ndim == 1:
             S = self.covariances[:, None] + trace  # (K, d)
             square = ((x[:, None] - self.means) ** 2 / S).sum(axis=2)
-            determinant = np.sqrt(1.0 / S).prod(axis=1)
+            log_determinant = -0.5 * np.log(S).sum(axis=1)
         elif self.covariances.ndim == 3:
-            W, determinant = whitener(self.covariances + np.diag(trace))
+            W = inverse_root(self.covariances + np.diag(trace))
             e = W @ (x.T - self.means[:, :, None])  # (K, d, n)
             square = (e**2).sum(axis=1).T
+            log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
         else:
-            W, determinant = whitener(self._mean_covariance() + np.diag(trace))
+            W = inverse_root(self._mean_covariance() + np.diag(trace))
             square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
+            log_determinant = np.log(W.diagonal()).sum()
         with np.errstate(divide="ignore"):  # a component of weight zero
-            return np.asarray(np.log(self.weights * determinant) - 0.5 * square)
+            return np.asarray(np.log(self.weights) + log_determinant - 0.5 * square)
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """``n`` independent draws, and the component that each came from."""

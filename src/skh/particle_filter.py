@@ -26,7 +26,7 @@ from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, Model, as_carrying, gather, predictive
 from skh.observations import is_missing, series
 from skh.progress import Report, progress_bar
-from skh.rule import Rule, check_points
+from skh.rule import Rule, checked_points
 
 
 class ZeroLikelihoodError(ValueError):
@@ -154,8 +154,7 @@ class ParticleFilter:
     ) -> Predicted:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         seen = mixture.seen_by(self._information(t + 1, mixture))
-        points = self._rule(seen, self._n, rng=rng)
-        check_points(points, mixture)
+        points = checked_points(self._rule(seen, self._n, rng=rng), mixture)
         x = _checks.read_only(points.x)
         ancestor = points.component if each == 1 else points.component // each
         carry = None

@@ -18,7 +18,7 @@ hidden part given the point is the mixture over its possible ancestors, not that
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import isnan, nan
 from typing import TypeVar
 
 import numpy as np
@@ -104,7 +104,8 @@ class Refined:
         rng = np.random.default_rng(rng)
         with announced():
             kernel = self.kernel or automatic_kernel(p, n)
-            return self.refine(kernel, p, self.rule(p, n, rng=rng), rng=rng)
+            points = replace(self.rule(p, n, rng=rng), mmd=nan)  # maybe by another kernel
+            return self.refine(kernel, p, points, rng=rng)
 
 
 def rounded(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
@@ -155,7 +156,7 @@ class Energy:
 class Attraction:
     """The mean map of a mixture, as `_compiled_refine` takes it."""
 
-    A: Array  # (d, d, S K)
+    A: Array  # (d, d, S K), or (d, 1, S K) where it is diagonal
     b: Array  # (d, S K)
     heights: Array  # (S K,)
     axes: Array | None = None  # rows: the axes that all components share, in which A is diagonal
@@ -182,11 +183,10 @@ class Attraction:
         s = kernel.variances[:, None, None]
         K, d = means.shape
         diagonal = np.broadcast_to(1.0 / np.sqrt(s + S), (len(s), K, d)).reshape(-1, d).T
-        A = np.zeros((d, d, diagonal.shape[1]))
-        A[np.arange(d), np.arange(d)] = diagonal
         determinant = np.prod(1.0 + S / s, axis=2) ** -0.5
         heights = kernel.scales[1][:, None] * determinant * p.weights
         b = diagonal * np.tile(means.T, len(s))
+        A = np.ascontiguousarray(diagonal)[:, None]
         return cls(A, b, np.ascontiguousarray(heights).ravel(), axes.T)
 
     @classmethod

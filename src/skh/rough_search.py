@@ -29,6 +29,7 @@ from skh.threads import get_threads, in_threads
 
 Single = NDArray[np.float32]
 SINGLE = 2.0**-24  # what an operation in single precision may be off
+NARROW = 1e-12  # scales further apart than this leave the range of single precision
 COARSE = 1e-3  # an error of kernel values that rules hardly any point out
 # Shares done anew at which ruling out is given up: of kernel values, or of sums of kept values,
 # which are cheaper to have than the kernel.
@@ -51,7 +52,7 @@ class Rough(NamedTuple):
             X = (target.X - target.X.mean(axis=1, keepdims=True)) * np.sqrt(unit)
             reach = np.linalg.norm(np.abs(X).max(axis=1)) * (weights @ np.sqrt(rates / unit))
         error = float(1.72 * reach + 0.37 * (len(X) + 5) + 4 + rates.size) * SINGLE
-        if not error < COARSE:
+        if not (error < COARSE and rates.min() > NARROW * unit):
             return None
         scales = np.array([rates / unit, weights], np.float32)
         return cls(X.astype(np.float32), scales, error)

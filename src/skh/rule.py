@@ -80,20 +80,21 @@ class Measured:
         return WeightedPoints(points.x, points.w, points.component, distance)
 
 
-def check_points(points: Any, p: GaussianMixture) -> None:
-    """Refuse what a rule of the user's own may have got wrong."""
+def checked_points(points: Any, p: GaussianMixture) -> WeightedPoints:
+    """What a rule returned, as arrays of the usual kinds, if it makes sense."""
     if not isinstance(points, WeightedPoints):
         raise TypeError(f"rule must return WeightedPoints, got {points!r}")
-    x, w, component = points.x, points.w, points.component
-    n = len(points)
-    if np.shape(x) != (n, p.d) or np.shape(w) != (n,) or np.shape(component) != (n,):
+    x, w = (np.asarray(a, dtype=np.float64, order="C") for a in (points.x, points.w))
+    component, n = np.asarray(points.component), len(points)
+    if x.shape != (n, p.d) or w.shape != (n,) or component.shape != (n,):
         raise ValueError(
             f"rule must return x, w, component of shapes ({n}, {p.d}), ({n},), ({n},), "
-            f"got {np.shape(x)}, {np.shape(w)}, {np.shape(component)}"
+            f"got {x.shape}, {w.shape}, {component.shape}"
         )
-    x, w = np.asarray(x, dtype=np.float64), np.ascontiguousarray(w, dtype=np.float64)
     negative, total = first_negative_and_total(w)
     if not (negative < 0 and abs(total - 1) < 1e-6 and first_not_finite(x.ravel()) < 0):
         raise ValueError("rule must return finite points with non-negative weights that sum to one")
-    if not are_indices(np.ascontiguousarray(component, dtype=np.intp), len(p)):
-        raise ValueError(f"rule must return components in 0..{len(p) - 1}")
+    index = component.astype(np.intp, order="C", copy=False)
+    if component.dtype.kind not in "iu" or not are_indices(index, len(p)):
+        raise ValueError(f"rule must return components in 0..{len(p) - 1}, got {component}")
+    return WeightedPoints(x, w, index, points.mmd)

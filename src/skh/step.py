@@ -38,7 +38,7 @@ class Iterate(Protocol):
 
     @property
     def combination(self) -> tuple[Indices, Array]:
-        """The search points taken in so far, and their weights."""
+        """The search points taken in so far, and their weights, up to a factor."""
         ...
 
 
@@ -63,6 +63,7 @@ class ConvexIterate:
         self._steps: list[float] = []
         self.k = 0
         self.g_norm2 = self.g_mu = 0.0
+        self._distance2 = target.norm2
         self.search = blending_search(target, n)
         self._look_at(target.first, 0.0)
 
@@ -80,15 +81,12 @@ class ConvexIterate:
         cross = 2 * keep * step * self.g_at_vertex
         self.g_norm2 = keep * keep * self.g_norm2 + cross + step * step
         self.g_mu = keep * self.g_mu + step * self.mu_at_vertex
+        self._distance2 = self.g_norm2 - 2 * self.g_mu + self._target.norm2
         self._chosen.append(self._vertex)
         self._steps.append(step)
         self.k += 1
         self._look_at(*self.search(self._vertex, step, self._distance2))
         return True
-
-    @property
-    def _distance2(self) -> float:
-        return self.g_norm2 - 2 * self.g_mu + self._target.norm2
 
     @property
     def mmd2(self) -> float:
@@ -104,7 +102,7 @@ class ConvexIterate:
 
 
 class StepSize(Protocol):
-    """The step size of a convex iterate."""
+    """The step size of a convex iterate: 1 at k = 0, unless g_0 = 0 shall count as a vertex."""
 
     def __call__(self, iterate: ConvexIterate) -> float:
         """The step size at this iterate, in [0, 1]."""

@@ -66,6 +66,9 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
 @contextmanager
 def engaged() -> Iterator[None]:
     """The threads for all kernels that are called inside, without asking for them each time."""
+    if _threads == 1:  # do not even wake numba's pool: a process that has one cannot be forked
+        yield
+        return
     before = numba.get_num_threads()
     numba.set_num_threads(_threads)
     try:

@@ -125,12 +125,12 @@ def test_pictures_of_a_run_that_has_only_begun(records):
     begun = [r for r in records if r.model == "flight-0" and r.batch == 0]
     assert [p.name for p in pictures(begun)] == ["uav", "uav-flights", "uav-above"]
     assert [p.name for p in pictures(records)][2] == "uav-step"
-    assert len(whole(begun)) == 1 + 2 * 5
+    assert len(whole(begun)) == 1 + 2 * len(Uav().rules())
 
 
 def test_single_steps_leave_one_record_per_rule_and_n(records):
     steps = [r for r in records if r.model == "one-step"]
-    assert len(steps) == 2 * 2 * 5
+    assert len(steps) == 2 * 2 * len(Uav().rules())
     assert {r.batch for r in steps} == {0, 1}
     assert all(r.rmse > 0 for r in steps)
     assert isinstance(few_beat_many_in_one_step(records, rule="SKH-FW").statistics["worth"], float)

@@ -21,7 +21,7 @@ from skh.claims.statistics import MissingError, Ratio, interval, ratio, select
 from skh.experiments.record import Record
 
 REFERENCE, STEP = "reference", "one-step"
-SKH = ("SKH-FW", "SKH-FCFW")
+SKH = ("SKH-FW", "SKH-FCFW", "default")
 SMALLEST = 1e-6  # metres, so that a logarithm exists
 PAPER_RULE, PAPER_LIKELIHOOD = 0.15, 0.2  # seconds per step at N = 50
 
@@ -190,29 +190,29 @@ def time_per_step(records: Sequence[Record]) -> Verdict:
     )
 
 
-def _both(check: Callable[..., Verdict], title: str, words: str) -> list[Claim]:
+def _each(check: Callable[..., Verdict], title: str, words: str) -> list[Claim]:
     return [Claim(title.format(rule), words, partial(check, rule=rule)) for rule in SKH]
 
 
 CLAIMS = (
-    *_both(
+    *_each(
         few_beat_many,
         "UAV: {} with N = 50 beats the PF with N = 200",
         "the error for SKH-FW with 50 particles is still much lower than the PF with 200 particles",
     ),
-    *_both(
+    *_each(
         best_with_few,
         "UAV: {} beats PF and QMC with few particles",
         "significant improvements over the bootstrap PF and the QMC methods for small number of "
         "particles",
     ),
-    *_both(
+    *_each(
         like_a_reference,
         "UAV: {} with N = 200 is as good as one reference filter",
         "SKH-FW even gives similar errors for the last time step with only N=200 particles as one "
         "of the reference PFs (using N=100,000 particles)",
     ),
-    *_both(
+    *_each(
         few_beat_many_in_one_step,
         "UAV, single steps: {} with N = 50 beats the PF with N = 200",
         "(not in the paper: what the quadrature does at one step, from the same mixture)",

@@ -19,6 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from skh._checks import RNG, Array
+from skh.default_rule import default_rule
 from skh.experiments.one_step import one_step_errors
 from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, STEPS
@@ -129,12 +130,13 @@ class Uav:
                 yield replace(self._named(start, name, n), rmse=error)
 
     def rules(self) -> dict[str, Rule]:
-        """The rules of the paper; those of Frank-Wolfe in units of the mixture's spread."""
+        """The paper's rules, those of Frank-Wolfe in units of the mixture's spread, and ours."""
         M = self.search_points
         return {
             **FILTERS,
             "SKH-FW": Whitened(FWQuad(GaussianKernel(self.sigma2_fw), STEPS["FW"], M)),
             "SKH-FCFW": Whitened(FWQuad(GaussianKernel(self.sigma2_fcfw), STEPS["FCFW"], M)),
+            "default": default_rule(),
         }
 
 

@@ -307,6 +307,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         (_compiled_lazy.search_cells, (cells, -cells.expansion, 1.0, 1e-12, *state)),
         (_compiled_lazy.search_cells, (target.levels(), np.empty((0, 0)), 1.0, 1e-12, *state)),
         (_compiled_lazy.blend_and_search, (cells, -cells.expansion, 0.5, 1e-12, *state)),
+        (_compiled_rough.to_single, (np.zeros((2, 60), np.float32), target.X, np.ones(2), 3.0)),
         (_compiled_rough.lowest_of, (gap, gap.copy())),
         (_compiled_rough.lowest_of, (gap[:1], gap.copy())),
         (_compiled_rough.any_below, (gap, 0.0)),

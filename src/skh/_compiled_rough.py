@@ -18,6 +18,7 @@ from skh._compiled import (
     BLOCK,
     _full_vectors,
     compiled,
+    count_blocks,
     inlined,
     kernel_block,
     kernel_row,
@@ -74,6 +75,18 @@ def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
     p = p * r * r + r + ONE
     bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
     return p * _single_of_bits(bits)
+
+
+@compiled
+def to_single(out, X, centre, scale):
+    """``out = scale (X - centre)``, the centre taken off each coordinate in double precision."""
+    d, M = X.shape
+    for b in prange(count_blocks(M)):
+        lo, hi = b * BLOCK, min((b + 1) * BLOCK, M)
+        for j in range(d):
+            row, x, c = out[j, lo:hi], X[j, lo:hi], centre[j]
+            for i in range(row.size):
+                row[i] = scale * (x[i] - c)
 
 
 @compiled

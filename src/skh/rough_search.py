@@ -46,16 +46,18 @@ class Rough(NamedTuple):
     @classmethod
     def of(cls, target: Target) -> Rough | None:
         """None where single precision is too coarse."""
-        rates, weights = target.scales
-        unit = rates.max()
+        X, (rates, weights) = target.X, target.scales
+        unit, low, high = rates.max(), X.min(axis=1), X.max(axis=1)
         with np.errstate(over="ignore"):
-            X = (target.X - target.X.mean(axis=1, keepdims=True)) * np.sqrt(unit)
-            reach = np.linalg.norm(np.abs(X).max(axis=1)) * (weights @ np.sqrt(rates / unit))
+            extent = np.sqrt(unit) * np.linalg.norm(0.5 * (high - low))
+        reach = extent * (weights @ np.sqrt(rates / unit))
         error = float(1.72 * reach + 0.37 * (len(X) + 5) + 4 + rates.size) * SINGLE
         if not (error < COARSE and rates.min() > NARROW * unit):
             return None
-        scales = np.array([rates / unit, weights], np.float32)
-        return cls(X.astype(np.float32), scales, error)
+        single = np.empty(X.shape, np.float32)
+        centre = low + 0.5 * (high - low)
+        in_threads(_compiled_rough.to_single, X.size)(single, X, centre, np.sqrt(unit))
+        return cls(single, np.array([rates / unit, weights], np.float32), error)
 
 
 def _lows(M: int) -> Single:
@@ -66,13 +68,14 @@ class RoughBlend:
     """The same as `FullBlend`, in half the time."""
 
     def __init__(self, target: Target, rough: Rough, n: int) -> None:
-        M = target.mu.size
+        M, mu = target.mu.size, target.mu.astype(np.float32)
         self._target, self._rough = target, rough
-        self._mu = target.mu.astype(np.float32)
         self._error, self._mmd = SINGLE, 1.0
-        self._gap, self._lows = -self._mu, _lows(M)
-        self._centres, self._vertices = np.empty((len(target.X), n)), np.empty(n, np.intp)
+        self._gap, self._vertices = -mu, np.empty(n, np.intp)
         self._keep, self._step, self._k = np.empty(n), np.empty(n), 0
+        points = rough.X, mu, rough.scales, target.X, target.mu, target.scales
+        centres = np.empty((len(target.X), n))
+        self._arrays = self._gap, _lows(M), *points, centres, self._keep, self._step
         self._search = in_threads(_compiled_rough.rough_step_and_search, M)
         self._threads = get_threads()
         self._full: FullBlend | None = None
@@ -84,11 +87,8 @@ class RoughBlend:
         k = self._k
         self._vertices[k], self._keep[k], self._step[k] = j, 1.0 - step, step
         self._k += 1
-        t, r, error = self._target, self._rough, self._bound(step, mmd2)
-        vertex, value, count = self._search(
-            *(self._gap, self._lows, r.X, self._mu, r.scales, t.X, t.mu, t.scales),
-            *(self._centres, self._keep, self._step, k, j, error, self._threads),
-        )
+        error = self._bound(step, mmd2)
+        vertex, value, count = self._search(*self._arrays, k, j, error, self._threads)
         if count > FUTILE * self._gap.size:
             self._go_over_to_full_search()
         return vertex, value

@@ -61,8 +61,8 @@ class Target:
     def groups(self) -> Cells | None:
         """The search points grouped for a lazy search, or None for a full one."""
         if self.lazy is None:
-            # The full search makes better use of threads.
-            return self.cells(CROWD) if get_threads() == 1 else None
+            # In more dimensions the rough search is faster, and so it is in threads.
+            return self.cells(CROWD) if len(self.X) == 1 and get_threads() == 1 else None
         return self.cells(0) or self.levels() if self.lazy else None
 
     def cells(self, crowd: int) -> Cells | None:

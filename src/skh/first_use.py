@@ -10,7 +10,7 @@ from threading import Timer
 from skh import _compiled
 
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
-WORD = "skh: compiling its kernels, once after installation (about ten seconds) ..."
+WORD = "skh: compiling its kernels, once after installation (about fifteen seconds) ..."
 
 
 @contextmanager

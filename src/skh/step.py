@@ -131,7 +131,8 @@ class Herding:
     """The step size 1/(k+1) of kernel herding: option (1) of Algorithm 1, equal weights.
 
     With ``greedy`` each point is the one that lowers the MMD most, where the paper takes the one
-    that lowers its linearisation most (compare Teymur et al., 2021): a little better, at no cost.
+    that lowers its linearisation most (compare Teymur et al., 2021).  Which of them ends lower
+    depends on the mixture.
     """
 
     greedy: bool = False

@@ -194,7 +194,8 @@ def test_one_thread_wakes_no_pool():
         "skh.FWQuad(skh.GaussianKernel(1.0))(p, 5, rng=0)\n"
         "assert not parallel._is_initialized"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 def test_scales_too_far_apart_for_single_precision():

@@ -13,27 +13,27 @@ LARGEST = np.finfo(np.float64).max
 
 
 @compiled
-def first_not_finite(a):
-    """The first index that holds no finite number, or -1."""
+def first_outside(a, low, high):
+    """The first index whose number is not in [low, high], or -1; NaN is in no interval."""
     bad = 0
     for i in range(a.size):  # without a branch, so that it is done in vectors
-        bad += not abs(a[i]) <= LARGEST
+        bad += not ((a[i] >= low) & (a[i] <= high))
     i = 0
-    while bad and abs(a[i]) <= LARGEST:
+    while bad and (a[i] >= low) & (a[i] <= high):
         i += 1
     return i if bad else -1
 
 
 @compiled
+def first_not_finite(a):
+    """The first index that holds no finite number, or -1."""
+    return first_outside(a, -LARGEST, LARGEST)
+
+
+@compiled
 def first_not_below_infinity(a):
     """The first index that holds NaN or +inf, or -1; -inf is fine."""
-    bad = 0
-    for i in range(a.size):
-        bad += not a[i] <= LARGEST
-    i = 0
-    while bad and a[i] <= LARGEST:
-        i += 1
-    return i if bad else -1
+    return first_outside(a, -np.inf, LARGEST)
 
 
 @summing
@@ -46,21 +46,9 @@ def total(a):
 
 
 @compiled
-def first_negative(a):
-    """The first index of a negative number, or -1."""
-    bad = 0
-    for i in range(a.size):
-        bad += a[i] < 0.0
-    i = 0
-    while bad and not a[i] < 0.0:
-        i += 1
-    return i if bad else -1
-
-
-@compiled
 def first_negative_and_total(a):
-    """Both at once, because a filter asks for both at each step."""
-    return first_negative(a), total(a)
+    """The first index of a number that is not >= 0, or -1, and the sum of all."""
+    return first_outside(a, 0.0, np.inf), total(a)
 
 
 @compiled

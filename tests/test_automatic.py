@@ -225,3 +225,9 @@ def test_a_coordinate_that_is_known_exactly_changes_nothing(constant):
     results = [skh.particle_filter(WithConstant(c), ys, n=50, rng=0) for c in (0.0, constant)]
     np.testing.assert_allclose(results[1].means[:, 0], results[0].means[:, 0], atol=0.01)
     np.testing.assert_allclose(results[1].mmd, results[0].mmd, rtol=0.3)
+
+
+def test_log_likelihoods_of_any_size_are_learned_from_in_silence():
+    x, w = np.linspace(-1, 1, 5)[:, None], np.full(5, 0.2)
+    known = learned(None, x, w, np.array([1e308, -1e308, 0.0, -np.inf, 1.0]))
+    assert np.isfinite(known.matrix).all()

@@ -87,3 +87,11 @@ def test_log_densities_of_many_narrow_dimensions_are_finite(kind):
     log_densities = p.log_densities(p.means)
     assert np.isfinite(log_densities).all()
     assert (log_densities.argmax(axis=1) == [0, 1]).all()
+
+
+def test_a_linear_map_must_be_finite_and_fit():
+    p = skh.GaussianMixture([1.0], [[0.0, 0.0]], 1.0)
+    with pytest.raises(ValueError, match="A must be finite, got nan"):
+        p.linear_map(np.full((2, 2), np.nan))
+    with pytest.raises(ValueError, match=r"A must have shape \(m, 2\), got \(2, 3\)"):
+        p.linear_map(np.ones((2, 3)))

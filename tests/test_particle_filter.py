@@ -382,3 +382,27 @@ def test_a_rule_of_ones_own_needs_only_its_signature():
     _, ys = NONLINEAR.simulate(5, rng=0)
     result = skh.particle_filter(NONLINEAR, ys, at_the_means, 10)
     np.testing.assert_array_equal(result.n_particles, np.ones(5))
+
+
+@pytest.mark.parametrize("kind", [list, np.float16, np.float32, np.longdouble])
+def test_a_rule_may_return_numbers_of_any_kind(kind):
+    def rule(p, n, *, rng=None):
+        points = skh.Stratified()(p, n, rng=rng)
+        x, w = np.round(points.x, 1), np.full(n, 1 / n)
+        if kind is list:
+            return skh.WeightedPoints(x.tolist(), w.tolist(), points.component.tolist())
+        return skh.WeightedPoints(x.astype(kind), w.astype(kind), points.component)
+
+    belief = skh.ParticleFilter(skh.models.lgss3(), rule, 8, rng=0).step(0.0)
+    assert belief.x.dtype == belief.w.dtype == np.float64
+    assert belief.ancestor.dtype == np.intp
+
+
+def test_components_of_a_rule_must_be_whole_numbers():
+    def rule(p, n, *, rng=None):
+        points = skh.Stratified()(p, n, rng=rng)
+        return skh.WeightedPoints(points.x, points.w, points.component + 0.5)
+
+    pf = skh.ParticleFilter(skh.models.lgss3(), rule, 4, rng=0)
+    with pytest.raises(ValueError, match=r"rule must return components in 0\.\.0, got \[0\.5"):
+        pf.step(0.0)

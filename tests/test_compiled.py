@@ -10,6 +10,7 @@ from scipy.stats import qmc
 import oracles
 from skh import (
     _compiled,
+    _compiled_bumps,
     _compiled_checks,
     _compiled_pairs,
     _compiled_qp,
@@ -50,13 +51,19 @@ def test_bumps_equal_numpy(d):
     square = ((X.T[:, None] - centres) ** 2).sum(-1)
     out = rng.random(X.shape[1])
     expected = out + np.exp(-rates * square) @ heights
-    _compiled.add_bumps(out, X, centres, heights, rates)
+    _compiled_bumps.add_bumps(out, X, centres, heights, rates)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
     A = np.tril(rng.normal(size=(len(centres), d, d)))
     e = np.einsum("kij,mkj->mki", A, X.T[:, None] - centres)
     expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
-    _compiled.add_skewed_bumps(out, X, centres, heights, A)
+    _compiled_bumps.add_skewed_bumps(out, X, centres, heights, A)
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+
+    D = rng.random((d, len(centres)))
+    e = D.T * X.T[:, None] - centres
+    expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
+    _compiled_bumps.add_aligned_bumps(out, X, D, np.ascontiguousarray(centres.T), heights)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -71,9 +78,12 @@ def test_search_equals_argmin(M):
     np.testing.assert_allclose(g, expected, rtol=1e-12)
     assert j == np.argmin(g - mu)
 
-    rows, w, active = rng.random((4, M)), rng.random(4), np.array([0, 3])
+    rows, w, active = rng.random((9, M)), rng.random(9), np.array([0, 3, 4, 5, 7, 8])
     j = _compiled.combine_and_search(g, mu, rows, active, w)
-    np.testing.assert_allclose(g, w[active] @ rows[active], rtol=1e-12)
+    one_by_one = np.zeros(M)
+    for i in active:
+        one_by_one += w[i] * rows[i]
+    np.testing.assert_array_equal(g, one_by_one)  # to the bit, as the rough search relies on it
     assert j == np.argmin(g - mu)
 
 
@@ -200,8 +210,10 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     uneven = np.array([0.0, *[1e-3] * 20, 0.3, 0.7 - 20e-3, 0.0])
     uneven[-2] = 1 - uneven[:-2].sum()
     calls = [
-        (_compiled.add_bumps, (np.zeros(7), X, centres, heights, rates)),
-        (_compiled.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
+        (_compiled_bumps.add_bumps, (np.zeros(7), X, centres, heights, rates)),
+        (_compiled_bumps.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
+        (_compiled_bumps.add_aligned_bumps, (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1])),
+        (_compiled_bumps.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
         (_compiled.kernel_row, (np.zeros(7), X, centres[0], scales)),
         (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], scales, 0.5, 1)),
         (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
@@ -211,13 +223,15 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled.add_square, (np.zeros(7), X[0], 0.3)),
         (_compiled.add_scaled, (np.zeros(7), X[0], 0.3)),
         (_compiled.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
-        (_compiled.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
+        (_compiled_bumps.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
         (_compiled.lowest, (X[0],)),
         (_compiled.lowest_gap, (mu, rows[0], np.zeros(7))),
         (_compiled.first_gap, (mu, rows[0], np.array([(mu - rows[0])[4]]))),
         (_compiled.count_blocks, (1025,)),
         (_compiled.blend_to_gap, (np.zeros(7), np.zeros(7) + mu, X[0], rows[0], 0.3, 0.7)),
         (_compiled.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
+        (_compiled.add_four, (np.zeros(7) + mu, *X, *X, 0.3, 0.7, 0.1, 0.2)),
+        (_compiled.combine, (mu[2:5].copy(), six, 2, 5, np.arange(5), heights[[0, 1, 2, 1, 0]])),
         (_compiled.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], scales)),
         (_compiled.set_square, (np.zeros(7), X[0], 0.3)),
         (_compiled_sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
@@ -238,9 +252,9 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         ),
         (_compiled_sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
         (_compiled_sampling.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
-        (_compiled.shifted, (A[0], centres[0], 1)),
+        (_compiled_bumps.shifted, (A[0], centres[0], 1)),
         (_compiled.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
-        (_compiled.mahalanobis, (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6])),
+        (_compiled_bumps.mahalanobis, (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6])),
         (_compiled_sampling.scrambled_net, (9, *net_arguments(rng))),
         (_compiled_qp.dot, (heights, rates, 3)),
     ]

@@ -175,8 +175,8 @@ def test_a_word_to_the_user_only_while_nothing_is_compiled(monkeypatch, capsys):
     class Fresh:
         signatures = ()
 
-    monkeypatch.setattr(first_use._compiled, "add_bumps", Fresh)
-    monkeypatch.setattr(first_use._compiled, "add_skewed_bumps", Fresh)
+    for kernel in ("add_bumps", "add_skewed_bumps", "add_aligned_bumps"):
+        monkeypatch.setattr(first_use._compiled_bumps, kernel, Fresh)
     with first_use.announced():
         time.sleep(0.2)
     fresh = capsys.readouterr().err

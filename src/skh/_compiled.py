@@ -28,8 +28,9 @@ BLOCK = 1024
 # Fused multiply-adds change the last bit only; no other liberty is taken with the arithmetic,
 # because the rounding trick in `exp` needs every operation as it is written.
 compiled = njit(cache=True, fastmath={"contract"}, nogil=True, error_model="numpy")
-# No liberty at all: where a value may be computed along two ways that must agree to the bit.
-strict = njit(cache=True, nogil=True, error_model="numpy")
+# No liberty at all: where a value may be computed along two ways that must agree to the bit.  What
+# is not said here, a kernel would inherit from whichever other one calls it first.
+strict = njit(cache=True, fastmath=False, nogil=True, error_model="numpy")
 # Sums in any order, in vectors: where nothing else is compared with them to the bit.
 summing = njit(cache=True, fastmath={"contract", "reassoc"}, nogil=True, error_model="numpy")
 inlined = njit(inline="always", fastmath={"contract"}, nogil=True, error_model="numpy")
@@ -152,6 +153,13 @@ def blend(out, x, keep, step):
 
 
 @strict
+def add_four(out, r, s, t, u, a, b, c, d):
+    """`blend` of four rows with ``keep = 1``, to the same bits, in one pass over ``out``."""
+    for i in range(out.size):
+        out[i] = (((out[i] + a * r[i]) + b * s[i]) + c * t[i]) + d * u[i]
+
+
+@strict
 def blend_to_gap(gap, out, x, mu, keep, step):
     """`blend`, and ``gap = out - mu`` on the way."""
     for i in range(out.size):
@@ -195,78 +203,7 @@ def squared_distances(q, X, lo, hi, c):
         add_square(q, X[j, lo:hi], c[j])
 
 
-@compiled
-def set_six_rows(q, x0, x1, x2, x3, x4, x5, A, s):  # pragma: no cover - intrinsic
-    """`mahalanobis` in six dimensions, in one pass: ``A`` row by row, ``s = A c``."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
-    a00, a10, a11, a20, a21, a22 = A[0, 0], A[1, 0], A[1, 1], A[2, 0], A[2, 1], A[2, 2]
-    a30, a31, a32, a33 = A[3, 0], A[3, 1], A[3, 2], A[3, 3]
-    a40, a41, a42, a43, a44 = A[4, 0], A[4, 1], A[4, 2], A[4, 3], A[4, 4]
-    a50, a51, a52, a53, a54, a55 = A[5, 0], A[5, 1], A[5, 2], A[5, 3], A[5, 4], A[5, 5]
-    s0, s1, s2, s3, s4, s5 = s
-    for i in range(q.size):
-        u, v, w, x, y, z = x0[i], x1[i], x2[i], x3[i], x4[i], x5[i]
-        e0 = a00 * u - s0
-        e1 = a10 * u + a11 * v - s1
-        e2 = a20 * u + a21 * v + a22 * w - s2
-        e3 = a30 * u + a31 * v + a32 * w + a33 * x - s3
-        e4 = a40 * u + a41 * v + a42 * w + a43 * x + a44 * y - s4
-        e5 = a50 * u + a51 * v + a52 * w + a53 * x + a54 * y + a55 * z - s5
-        q[i] = e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5
-
-
-@compiled
-def shifted(A, c, row):
-    """Entry ``row`` of ``A c`` for lower triangular ``A``."""
-    total = 0.0
-    for j in range(row + 1):
-        total += A[row, j] * c[j]
-    return total
-
-
-@compiled
-def mahalanobis(q, e, X, lo, hi, c, A):
-    """``q = |A (X[:, lo:hi] - c)|^2`` for lower triangular ``A``; ``e`` is scratch like ``q``."""
-    if X.shape[0] == 6:
-        x0, x1, x2 = X[0, lo:hi], X[1, lo:hi], X[2, lo:hi]
-        x3, x4, x5 = X[3, lo:hi], X[4, lo:hi], X[5, lo:hi]
-        s = shifted(A, c, 0), shifted(A, c, 1), shifted(A, c, 2)
-        t = shifted(A, c, 3), shifted(A, c, 4), shifted(A, c, 5)
-        set_six_rows(q, x0, x1, x2, x3, x4, x5, A, s + t)
-        return
-    q[:] = 0.0
-    for row in range(A.shape[0]):
-        shift = 0.0
-        e[:] = 0.0
-        for j in range(row + 1):
-            add_scaled(e, X[j, lo:hi], A[row, j])
-            shift += A[row, j] * c[j]
-        add_square(q, e, shift)
-
-
-# --- sums of Gaussian bumps -----------------------------------------------------------------------
-
-
-@compiled
-def add_bumps(out, X, centres, heights, rates):
-    """``out[m] += sum_i heights[i] exp(-rates[i] |X[:, m] - centres[i]|^2)``."""
-    for b in prange(count_blocks(out.size)):
-        lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
-        q, block = np.empty(hi - lo), out[lo:hi]
-        for i in range(heights.size):
-            squared_distances(q, X, lo, hi, centres[i])
-            add_exp(block, q, heights[i], rates[i])
-
-
-@compiled
-def add_skewed_bumps(out, X, centres, heights, A):
-    """``out[m] += sum_i heights[i] exp(-|A[i] (X[:, m] - centres[i])|^2 / 2)``."""
-    for b in prange(count_blocks(out.size)):
-        lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
-        q, e, block = np.empty(hi - lo), np.empty(hi - lo), out[lo:hi]
-        for i in range(heights.size):
-            mahalanobis(q, e, X, lo, hi, centres[i], A[i])
-            add_exp(block, q, heights[i], 0.5)
+# --- rows of kernel values -----------------------------------------------------------------------
 
 
 @compiled
@@ -337,6 +274,18 @@ def step_blocks(lows, first, last, g, mu, X, c, scales, step):
 
 
 @compiled
+def combine(out, rows, lo, hi, active, w):
+    """``out += sum of w[i] rows[i, lo:hi]`` over the active i."""
+    fours = active.size // 4 * 4
+    for k in range(0, fours, 4):
+        i, j, m, n = active[k], active[k + 1], active[k + 2], active[k + 3]
+        r, s, t, u = rows[i, lo:hi], rows[j, lo:hi], rows[m, lo:hi], rows[n, lo:hi]
+        add_four(out, r, s, t, u, w[i], w[j], w[m], w[n])
+    for i in active[fours:]:
+        blend(out, rows[i, lo:hi], 1.0, w[i])
+
+
+@compiled
 def combine_and_search(g, mu, rows, active, w):
     """``g <- sum of w[i] rows[i]`` over the active i, then the argmin of ``g - mu``."""
     lows = np.empty(count_blocks(g.size))
@@ -344,7 +293,6 @@ def combine_and_search(g, mu, rows, active, w):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
         block = g[lo:hi]
         block[:] = 0.0
-        for i in active:
-            blend(block, rows[i, lo:hi], 1.0, w[i])
+        combine(block, rows, lo, hi, active, w)
         lows[b] = lowest_gap(block, mu[lo:hi], np.empty(hi - lo))
     return first_gap(g, mu, lows)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from skh import _compiled
+from skh import _compiled_bumps
 
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
 WORD = "skh: compiling its kernels, once after installation (about fifteen seconds) ..."
@@ -16,8 +16,9 @@ WORD = "skh: compiling its kernels, once after installation (about fifteen secon
 @contextmanager
 def announced() -> Iterator[None]:
     """Say so if the work inside takes long because nothing has been compiled yet."""
-    # Either mean map: a filter whose mixtures have one matrix per component uses only the second.
-    if _compiled.add_bumps.signatures or _compiled.add_skewed_bumps.signatures:
+    # Any of the mean maps: a filter whose mixtures have one matrix per component uses one only.
+    b = _compiled_bumps
+    if any(k.signatures for k in (b.add_bumps, b.add_skewed_bumps, b.add_aligned_bumps)):
         yield
         return
     timer = Timer(PATIENCE, lambda: print(WORD, file=sys.stderr, flush=True))

@@ -134,7 +134,6 @@ class FWQuad:
 
     def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
         X, norm2 = kernel.coordinates(x), kernel.mean_norm2(p)
-        p, kernel = kernel.mixture(p), kernel.in_unit_metric
         mu, expand = kernel.mean_map_at(p, X), kernel.mean_map_expansion(p)
         return Target(X, mu, norm2, kernel.scales, expand, self.lazy)
 

@@ -17,18 +17,18 @@ average of kernels averages both; a metric is a change of coordinates.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks, _compiled, _compiled_lazy, _compiled_pairs
+from skh import _checks, _compiled, _compiled_bumps, _compiled_pairs
 from skh._checks import Array
-from skh.gaussian import check_covariance, symmetric, whitener
+from skh.gaussian import check_covariance, symmetric
+from skh.mean_map import AlignedMeanMap, add_mean_map, mean_map_expansion
 from skh.mixture import GaussianMixture
-from skh.threads import in_threads
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,6 @@ class GaussianKernel:
         return np.array([0.5 / self.variances, weights])
 
     @cached_property
-    def in_unit_metric(self) -> GaussianKernel:
-        """The same kernel between points given in its `coordinates`."""
-        return self if self.metric is None else replace(self, metric=None)
-
-    @cached_property
     def _from_unit(self) -> Array | None:
         """The factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
         if self.metric is None:
@@ -133,9 +128,10 @@ class GaussianKernel:
         Means are (K, d), variances (K, d), or (1, d) if they are the same for all.  For a mixture
         whose components do not have a matrix each.
         """
-        T, S = self.coordinates(np.eye(p.d)), p.covariances
-        shape, size = (S, np.ones(())) if S.ndim == 2 else (np.eye(p.d), S)
-        variances, axes = np.linalg.eigh(symmetric(T @ shape @ T.T))
+        self._check_dimension(p.d)
+        T, S = np.eye(p.d) if self._to_unit is None else self._to_unit, p.covariances
+        shape, size = (T @ S, np.ones(())) if S.ndim == 2 else (T, S)
+        variances, axes = np.linalg.eigh(symmetric(shape @ T.T))
         along = np.multiply.outer(np.atleast_1d(size), np.maximum(variances, 0.0))
         return axes, (p.means @ T.T) @ axes, along
 
@@ -156,7 +152,7 @@ class GaussianKernel:
         _checks.same_length("w", w, "x", X.shape[1])
         out = np.zeros(Y.shape[1])
         for rate, weight in self.scales.T:
-            _compiled.add_bumps(out, Y, X.T, weight * w, np.full(len(w), rate))
+            _compiled_bumps.add_bumps(out, Y, X.T, weight * w, np.full(len(w), rate))
         return out
 
     def mean_map(self, p: GaussianMixture, x: ArrayLike) -> Array:
@@ -165,12 +161,23 @@ class GaussianKernel:
 
     def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
         """The mean map at points given in the kernel's `coordinates`."""
+        if self._turns(p):
+            return self.aligned_mean_map(p)(X)
         return self._mean_map(self.mixture(p), X)
+
+    def _turns(self, p: GaussianMixture) -> bool:
+        """Whether balls, one size per component, are ellipsoids in the `coordinates`."""
+        return self.metric is not None and p.covariances.ndim == 1
+
+    def aligned_mean_map(self, p: GaussianMixture) -> AlignedMeanMap:
+        """The mean map along the axes that all components share; see `aligned`."""
+        axes, means, S = self.aligned(p)
+        return AlignedMeanMap.of(axes.T, p.weights, means, S, self.scales)
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
         out = np.zeros(X.shape[1])
         for variance, weight in zip(self.variances, self.scales[1], strict=True):
-            _add_mean_map(out, p, X, variance, weight)
+            add_mean_map(out, p, X, variance, weight)
         return out
 
     def mean_map_expansion(self, p: GaussianMixture) -> Callable[[Array], Array] | None:
@@ -179,10 +186,9 @@ class GaussianKernel:
         Points and polynomials are in the kernel's `coordinates`; for the coefficients see
         `_compiled_lazy`.  None where each component has a matrix of its own.
         """
-        q = self.mixture(p)
-        if q.covariances.ndim == 3:
+        if p.covariances.ndim == 3 or self._turns(p):
             return None
-        return lambda X: _mean_map_expansion(q, X, self.variances, self.scales[1])
+        return lambda X: mean_map_expansion(self.mixture(p), X, self.variances, self.scales[1])
 
     def mean_norm2(self, p: GaussianMixture) -> float:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
@@ -199,32 +205,6 @@ class GaussianKernel:
         return float(self.scales[1] @ [_pair_sum(p, v) for v in self.variances])
 
 
-def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
-    """The mean map for one scale, unless each component has a matrix of its own: A, heights, rates.
-
-    It is the sum of ``heights[i] exp(-rates[i] |A (x - means[i])|^2)``.
-    """
-    S = p.covariances / variance
-    if S.ndim <= 1:
-        b = np.broadcast_to(1 + S, p.weights.shape)
-        return np.eye(p.d), p.weights * b ** (-p.d / 2), 0.5 / (variance * b)
-    W, determinant = whitener(np.eye(p.d) + S)
-    return W / variance**0.5, p.weights * determinant, np.full(len(p), 0.5)
-
-
-def _add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weight: float) -> None:
-    """Add ``weight`` times the mean map of ``p`` for one scale at the columns of ``X``."""
-    if p.covariances.ndim < 3:
-        A, heights, rates = _bumps(p, variance)
-        if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
-            X = A @ X
-        in_threads(_compiled.add_bumps, out.size)(out, X, p.means @ A.T, weight * heights, rates)
-        return
-    W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
-    A, heights = W / variance**0.5, weight * p.weights * determinant
-    in_threads(_compiled.add_skewed_bumps, out.size)(out, X, p.means, heights, A)
-
-
 def _aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
     """The squared norm of the mean map for one scale, where the components share their axes."""
     X, V = np.ascontiguousarray(means.T), np.ascontiguousarray(S.T)
@@ -235,29 +215,6 @@ def _pair_sum(p: GaussianMixture, variance: float) -> float:
     """The same where each component has a matrix of its own."""
     means, S = p.means / variance**0.5, p.covariances / variance
     return float(_compiled_pairs.pair_sum(p.weights, means, S))
-
-
-def _mean_map_expansion(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:
-    d, P = X.shape
-    out = np.zeros((1 + d + d * (d + 1) // 2, P))
-    for variance, weight in zip(variances, weights, strict=True):
-        A, heights, rates = _bumps(p, variance)
-        part = np.zeros_like(out)
-        _compiled_lazy.add_taylors(part, A @ X, p.means @ A.T, weight * heights, rates)
-        out += _pull_back(part, A)
-    return out
-
-
-def _pull_back(coefficients: Array, A: Array) -> Array:
-    """Polynomials of degree two in y = A x as polynomials in x."""
-    d = len(A)
-    i, j = np.tril_indices(d)
-    H = np.zeros((d, d, coefficients.shape[1]))
-    H[i, j] = coefficients[1 + d :]
-    H = np.einsum("ki,klp,lj->ijp", A, H, A)
-    H += H.swapaxes(0, 1)
-    H[np.arange(d), np.arange(d)] /= 2
-    return np.concatenate([coefficients[:1], A.T @ coefficients[1 : 1 + d], H[i, j]])
 
 
 def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) -> float:

@@ -169,7 +169,8 @@ class GaussianMixture:
         trace = FLAT * np.where(variances > 0.0, variances, 1.0)
         if self.covariances.ndim == 1:
             S = self.covariances[:, None] + trace  # (K, d)
-            square = ((x[:, None] - self.means) ** 2 / S).sum(axis=2)
+            axes = zip(x.T, self.means.T, S.T, strict=True)
+            square = sum((x[:, None] - m) ** 2 / s for x, m, s in axes)
             log_determinant = -0.5 * np.log(S).sum(axis=1)
         elif self.covariances.ndim == 3:
             W = inverse_root(self.covariances + np.diag(trace))

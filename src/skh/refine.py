@@ -174,20 +174,8 @@ class Attraction:
         """For ``p`` in the kernel's coordinates."""
         if p.covariances.ndim == 3:
             return cls._skewed(kernel, kernel.mixture(p))
-        return cls._aligned(kernel, p)
-
-    @classmethod
-    def _aligned(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
-        """For components that share their axes."""
-        axes, means, S = kernel.aligned(p)
-        s = kernel.variances[:, None, None]
-        K, d = means.shape
-        diagonal = np.broadcast_to(1.0 / np.sqrt(s + S), (len(s), K, d)).reshape(-1, d).T
-        determinant = np.prod(1.0 + S / s, axis=2) ** -0.5
-        heights = kernel.scales[1][:, None] * determinant * p.weights
-        b = diagonal * np.tile(means.T, len(s))
-        A = np.ascontiguousarray(diagonal)[:, None]
-        return cls(A, b, np.ascontiguousarray(heights).ravel(), axes.T)
+        aligned = kernel.aligned_mean_map(p)
+        return cls(aligned.A[:, None], aligned.b, aligned.heights, aligned.axes)
 
     @classmethod
     def _skewed(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:

@@ -34,6 +34,7 @@ COARSE = 1e-3  # an error of kernel values that rules hardly any point out
 # Shares done anew at which ruling out is given up: of kernel values, or of sums of kept values,
 # which are cheaper to have than the kernel.
 FUTILE, FUTILE_SUMS = 0.1, 0.02
+FEW = 1_500  # search points whose kernel values stay near the processor in full precision
 
 
 class Rough(NamedTuple):
@@ -167,5 +168,5 @@ def blending_search(target: Target, n: int) -> FullBlend | RoughBlend | LazyBlen
 
 def combining_search(target: Target, n: int) -> FullCombine | RoughCombine:
     """The search for ``n`` steps that change all weights."""
-    rough = None if target.lazy is False else Rough.of(target)
+    rough = None if target.lazy is False or target.mu.size < FEW else Rough.of(target)
     return FullCombine(target, n) if rough is None else RoughCombine(target, rough, n)

@@ -46,10 +46,14 @@ class SimplexQP:
         """The vertices with positive weight."""
         return self._active[: self._a]
 
-    def add(self, k: ArrayLike, c: float) -> None:
-        """Add a vertex with kernel values ``k`` to all vertices, itself last; weights follow."""
+    def add(self, k: ArrayLike, c: float, ridge: float = 0.0) -> None:
+        """Add a vertex with kernel values ``k`` to all vertices, itself last; weights follow.
+
+        The ridge comes on top of the last of the kernel values.
+        """
         n = self._n = self._n + 1
         self.K[n - 1, :n] = self.K[:n, n - 1] = k
+        self.K[n - 1, n - 1] += ridge
         self.c[n - 1] = c
         self._solve()
 

@@ -231,9 +231,7 @@ class ProtectedIterate(CorrectiveIterate):
         qp, j, k = self._qp, self._vertex, self._k
         self._chosen[k] = j
         self._k += 1
-        row = self.search.add(self._chosen[: k + 1]).copy()
-        row[k] += self._ridge
-        qp.add(row, self._target.mu[j])
+        qp.add(self.search.add(self._chosen[: k + 1]), self._target.mu[j], self._ridge)
         self._target.mu[j] = HIDDEN
         w = self._w = qp.w[: k + 1]
         self._mmd2 = qp.objective - self._ridge * float(w @ w) + self._target.norm2

@@ -35,7 +35,8 @@ def one_step_errors(
     squares: dict[str, list[Array]] = {name: [] for name in rules}
     for t, y in enumerate(ys[: max(moments) + 1]):
         if t in moments and pf.belief is not None:
-            p, belief = pf.predict(), pf.belief
+            belief = pf.belief
+            p = pf.predict().seen_by(belief.information)  # as a filter gives it to its rule
             exact, sd = _filtered(model, belief, y, Stratified()(p, many, rng=seed + t))
             for name, rule in rules.items():
                 mean = _mean(model, belief, y, rule, p, n, seed + t)

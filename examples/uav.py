@@ -13,15 +13,12 @@ from pathlib import Path
 import numpy as np
 
 import skh
-from skh.experiments.whitened import Whitened
 from skh.geometry import states_of
 from skh.models.uav import Observation
 from skh.scores import ate, nees, pose_estimate, rpe
 from skh.trajectory import Trajectory, write_tum
 
 BLIND, JUMP, DEAD = (0.3, 0.34), 0.6, 0.8  # parts of the flight
-# Metres and radians: the kernel has to measure in units of each mixture's own spread.
-RULE = Whitened(skh.FWQuad(skh.GaussianKernel((0.3, 1.0, 3.0, 10.0)), skh.FullyCorrective(), 2_000))
 
 
 def spoiled(observations):
@@ -42,7 +39,7 @@ def spoiled(observations):
 
 def fly(flight, n, seed=0):
     """The estimate, the diagnostics and the particles' positions at each step."""
-    pf = skh.ParticleFilter(flight.model, RULE, n, rng=seed)
+    pf = skh.ParticleFilter(flight.model, n=n, rng=seed)
     estimates, reports, clouds = [], [], []
     for y in spoiled(flight.observations):
         belief = pf.step(y)

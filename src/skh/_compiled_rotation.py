@@ -27,6 +27,20 @@ def polynomial(out, v, a, b):
 
 
 @compiled
+def dot3(a, b):
+    """The inner product of two vectors (3,)."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def product(out, A, B):
+    """``out = A B``, all (3, 3)."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j]
+
+
+@compiled
 def half_versine(angle):
     """(1 - cos x) / x^2, without cancellation."""
     s = sin(angle / 2) / (angle / 2) if angle > 1e-8 else 1.0
@@ -34,13 +48,29 @@ def half_versine(angle):
 
 
 @compiled
+def one_exp(out, v):
+    """The rotation (3, 3) of one vector."""
+    angle = sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
+    sine = sin(angle) / angle if angle > 1e-8 else 1.0
+    polynomial(out, v, sine, half_versine(angle))
+
+
+@compiled
 def exp(v):
     """Rotations (n, 3, 3) of vectors (n, 3)."""
     out = np.empty((len(v), 3, 3))
     for i in range(len(v)):
-        angle = sqrt(v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
-        sine = sin(angle) / angle if angle > 1e-8 else 1.0
-        polynomial(out[i], v[i], sine, half_versine(angle))
+        one_exp(out[i], v[i])
+    return out
+
+
+@compiled
+def turned(R, v):
+    """R Exp(v) (n, 3, 3) of rotations and vectors (n, 3); one R stands for all."""
+    out, turn = np.empty((len(v), 3, 3)), np.empty((3, 3))
+    for i in range(len(v)):
+        one_exp(turn, v[i])
+        product(out[i], R[i if len(R) > 1 else 0], turn)
     return out
 
 
@@ -60,18 +90,42 @@ def right_jacobian(v):
 
 
 @compiled
+def one_jacobian_inverse(out, v):
+    """J_r^-1 (3, 3) at one vector."""
+    square = v[0] ** 2 + v[1] ** 2 + v[2] ** 2
+    if square < SMALL**2:
+        b = 1 / 12 + square / 720 + square**2 / 30240 + square**3 / 1209600
+    else:
+        half = sqrt(square) / 2
+        b = (1 - half / tan(half)) / square
+    polynomial(out, v, 0.5, b)
+
+
+@compiled
 def right_jacobian_inverse(v):
     """J_r^-1 (n, 3, 3) at vectors (n, 3)."""
     out = np.empty((len(v), 3, 3))
     for i in range(len(v)):
-        square = v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2
-        if square < SMALL**2:
-            b = 1 / 12 + square / 720 + square**2 / 30240 + square**3 / 1209600
-        else:
-            half = sqrt(square) / 2
-            b = (1 - half / tan(half)) / square
-        polynomial(out[i], v[i], 0.5, b)
+        one_jacobian_inverse(out[i], v[i])
     return out
+
+
+@compiled
+def pose_covariances(out, x, S):
+    """D S D' (n, 6, 6) for D = blkdiag(I, J_r^-1) at coordinates (n, 6); one S stands for all."""
+    J, JC = np.empty((3, 3)), np.empty((3, 3))
+    for i in range(len(x)):
+        P, result = S[i if len(S) > 1 else 0], out[i]
+        one_jacobian_inverse(J, x[i, 3:])
+        product(result[3:, :3], J, P[3:, :3])
+        product(JC, J, P[3:, 3:])
+        for r in range(3):
+            for c in range(3):
+                result[r, c] = P[r, c]
+                result[c, 3 + r] = result[3 + r, c]
+            for c in range(r + 1):  # one half, and the other by reflection: exactly symmetric
+                entry = JC[r, 0] * J[c, 0] + JC[r, 1] * J[c, 1] + JC[r, 2] * J[c, 2]
+                result[3 + r, 3 + c] = result[3 + c, 3 + r] = entry
 
 
 @compiled
@@ -110,13 +164,45 @@ def quaternions(R):
 
 
 @compiled
+def one_log(v, R, q):
+    """The vector of one rotation; ``q`` is scratch."""
+    quaternion(q, R)
+    sine = sqrt(q[0] ** 2 + q[1] ** 2 + q[2] ** 2)
+    factor = 2 * atan2(sine, q[3]) / sine if sine > 0 else 2.0
+    for k in range(3):
+        v[k] = factor * q[k]
+
+
+@compiled
 def log(R):
     """Vectors (n, 3) of rotations (n, 3, 3)."""
     out, q = np.empty((len(R), 3)), np.empty(4)
     for i in range(len(R)):
-        quaternion(q, R[i])
-        sine = sqrt(q[0] ** 2 + q[1] ** 2 + q[2] ** 2)
-        factor = 2 * atan2(sine, q[3]) / sine if sine > 0 else 2.0
-        for k in range(3):
-            out[i, k] = factor * q[k]
+        one_log(out[i], R[i], q)
     return out
+
+
+@compiled
+def between(A, R):
+    """Log(A' R) (n, 3) of rotations (n, 3, 3); one A stands for all."""
+    out, q, turn = np.empty((len(R), 3)), np.empty(4), np.empty((3, 3))
+    for i in range(len(R)):
+        product(turn, A[i if len(A) > 1 else 0].T, R[i])
+        one_log(out[i], turn, q)
+    return out
+
+
+@compiled
+def errors(R):
+    """The largest error of R R' = I in a stack, and whether any of them is a reflection."""
+    error, mirrored = 0.0, False
+    for i in range(len(R)):
+        a, b, c = R[i]
+        for k in range(3):
+            error = max(error, abs(dot3(R[i, k], R[i, k]) - 1.0))
+        error = max(error, abs(dot3(a, b)), abs(dot3(a, c)), abs(dot3(b, c)))
+        volume = a[0] * (b[1] * c[2] - b[2] * c[1])
+        volume += a[1] * (b[2] * c[0] - b[0] * c[2])
+        volume += a[2] * (b[0] * c[1] - b[1] * c[0])
+        mirrored |= volume < 0
+    return error, mirrored

@@ -6,6 +6,7 @@ from math import log, pi
 
 import numpy as np
 
+from skh import _compiled_matrices
 from skh._checks import Array
 
 SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
@@ -89,6 +90,16 @@ def factored(S: Array) -> tuple[Array, Array]:
         values, vectors = np.linalg.eigh(S)
     L = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
     return symmetric(L @ transposed(L)), L
+
+
+def checked_factors(name: str, S: Array) -> tuple[Array, Array]:
+    """`check_covariance`, then `factored`; a stack that is positive definite needs one pass."""
+    if S.ndim == 3:
+        S, L = np.ascontiguousarray(S), np.empty(S.shape)
+        if _compiled_matrices.factor(L, S, SYMMETRY):
+            return S, L
+    check_covariance(name, S)
+    return factored(S)
 
 
 def deviations(variances: Array, values: Array) -> Array:

@@ -25,7 +25,7 @@ from skh._compiled_sampling import (
     place_balls,
     place_rows,
 )
-from skh.gaussian import check_covariance, factored, inverse_root, symmetric
+from skh.gaussian import checked_factors, factored, inverse_root, symmetric
 from skh.information import Information
 from skh.threads import in_threads
 
@@ -71,7 +71,7 @@ class GaussianMixture:
         object.__setattr__(self, "means", m)
         S = _covariances(covariances, *m.shape)
         if S.ndim >= 2:
-            S, self.__dict__["_factors"] = factored(S)
+            S, self.__dict__["_factors"] = checked_factors("covariances", S)
         object.__setattr__(self, "covariances", S)
 
     @classmethod
@@ -199,8 +199,6 @@ def _covariances(value: ArrayLike, K: int, d: int) -> Array:
             f"covariances must have shape (), ({K},), ({d}, {d}) or ({K}, {d}, {d}) "
             f"for {K} means in {d} dimensions, got {S.shape}"
         )
-    if S.ndim >= 2:
-        check_covariance("covariances", S)
-    elif S.min() < 0:
+    if S.ndim < 2 and S.min() < 0:
         raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
     return S.copy()

@@ -30,6 +30,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skh._checks import Array
 from skh.belief import Belief, Predicted
@@ -72,8 +73,16 @@ class Charted:
         """Means and covariances of x_{t+1} in the next chart: D S D'."""
         states, covariances = self._model.transition(t, carry.states, carry.inner)
         means = self.chart.coordinates(carry.reference, states)
+        return means, self._in_chart(means, covariances)
+
+    def _in_chart(self, means: Array, covariances: ArrayLike) -> Array:
+        """Covariances of coordinates from those of increments."""
+        n, d, S = *means.shape, np.asarray(covariances, dtype=np.float64)
+        shorter = getattr(self.chart, "covariances", None)
+        if shorter and S.shape in ((d, d), (n, d, d)):
+            return np.asarray(shorter(means, S))
         D = self.chart.jacobian(means)
-        return means, symmetric(D @ covariances @ transposed(D))
+        return symmetric(D @ S @ transposed(D))
 
     def move(self, t: int, x: Array, carry: ChartedCarry, x_next: Array) -> ChartedCarry:
         """The chosen states, and what they tell about the records."""

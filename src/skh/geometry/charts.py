@@ -8,8 +8,9 @@ particles are written in one chart, the tangent space at a reference state near 
 A *chart* knows how to go there (``coordinates``) and back (``states``); how a state moves by a
 small increment :math:`\xi` in its own frame, :math:`(p + \xi_p, R\, \mathrm{Exp}\, \xi_R)`
 (``plus``), and which increment leads from one state to another (``minus``); what an increment does
-to the coordinates (``jacobian``, so that a covariance of increments becomes D S D'); and the mean
-of weighted states.  There are three:
+to the coordinates (``jacobian``, so that a covariance of increments becomes D S D'; a chart that
+knows a shorter way to all of these has ``covariances(x, S)`` too); and the mean of weighted states.
+There are three:
 
 ===========  =======================  ==================================================
 chart        state                    coordinates
@@ -31,7 +32,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks
+from skh import _checks, _compiled_rotation
 from skh._checks import Array
 from skh.geometry import rotation
 
@@ -100,7 +101,7 @@ class SE3:
 
     def states(self, reference: Pose, x: Array) -> Pose:
         """(x_p, R_ref Exp(x_R))."""
-        return Pose(x[..., :3].copy(), reference.rotation @ rotation.exp(x[..., 3:]))
+        return Pose(x[..., :3].copy(), rotation.turned(reference.rotation, x[..., 3:]))
 
     def jacobian(self, x: Array) -> Array:
         """blkdiag(I, J_r^-1)."""
@@ -109,9 +110,15 @@ class SE3:
         D[..., 3:, 3:] = rotation.right_jacobian_inverse(x[..., 3:])
         return D
 
+    def covariances(self, x: Array, S: Array) -> Array:
+        """D S D', of which only what is not zero in D is worked out; S is (6, 6) or (n, 6, 6)."""
+        S, out = S.reshape(-1, 6, 6), np.empty((len(x), 6, 6))
+        _compiled_rotation.pose_covariances(out, np.ascontiguousarray(x), np.ascontiguousarray(S))
+        return out
+
     def plus(self, states: Pose, increments: Array) -> Pose:
         """(p + xi_p, R Exp(xi_R))."""
-        turned = states.rotation @ rotation.exp(increments[..., 3:])
+        turned = rotation.turned(states.rotation, increments[..., 3:])
         return Pose(states.position + increments[..., :3], turned)
 
     def minus(self, states: Pose, origins: Pose) -> Array:

@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike
 
 from skh import _checks, _compiled_rotation
 from skh._checks import Array
-from skh.gaussian import transposed
 
 ORTHOGONAL = 1e-6  # tolerated error of R'R = I
 
@@ -57,7 +56,20 @@ def log(R: ArrayLike) -> Array:
 
 def between(A: Array, R: Array) -> Array:
     """Log(A' R) for rotations that need no check: the turn from A to R in the frame of A."""
-    return _rows(_compiled_rotation.log, transposed(A) @ R, 2)
+    A, R = _shared(A), np.asarray(R)
+    if A.ndim > 2 and A.shape != R.shape:
+        A, R = np.broadcast_arrays(A, R)
+    origins = np.ascontiguousarray(A).reshape(-1, 3, 3)
+    return _rows(lambda R: _compiled_rotation.between(origins, R), R, 2)
+
+
+def turned(R: Array, v: ArrayLike) -> Array:
+    """R Exp(v) for rotations that need no check: R after a turn in its own frame."""
+    R, v = _shared(R), _vectors("v", v)
+    if R.ndim > 2 and R.shape[:-1] != v.shape:
+        return np.asarray(R @ exp(v))
+    before = np.ascontiguousarray(R).reshape(-1, 3, 3)
+    return _rows(lambda v: _compiled_rotation.turned(before, v), v, 1)
 
 
 def right_jacobian(v: ArrayLike) -> Array:
@@ -122,8 +134,8 @@ def rotations(name: str, R: ArrayLike) -> Array:
     R = _checks.real_array(name, R)
     if R.shape[-2:] != (3, 3):
         raise ValueError(f"{name} must have shape (..., 3, 3), got {R.shape}")
-    error = np.abs(R @ transposed(R) - np.eye(3)).max(initial=0.0)
-    if error > ORTHOGONAL or (np.linalg.det(R) < 0).any():
+    error, mirrored = _compiled_rotation.errors(np.ascontiguousarray(R).reshape(-1, 3, 3))
+    if error > ORTHOGONAL or mirrored:
         raise ValueError(f"{name} must hold rotations, R'R = I and det R = 1; off by {error:.3g}")
     return R
 
@@ -133,6 +145,12 @@ def _vectors(name: str, v: ArrayLike, d: int = 3) -> Array:
     if v.ndim == 0 or v.shape[-1] != d:
         raise ValueError(f"{name} must have shape (..., {d}), got {v.shape}")
     return v
+
+
+def _shared(R: Array) -> Array:
+    """The one rotation of a stack whose rows share memory, or else all of them."""
+    R = np.asarray(R)
+    return R[0] if R.ndim == 3 and R.strides[0] == 0 and len(R) else R
 
 
 def _rows(kernel: Callable[[Array], Array], stack: Array, axes: int) -> Array:

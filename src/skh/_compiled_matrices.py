@@ -1,0 +1,53 @@
+"""The compiled kernels of stacks of small covariances: one matrix after the other, in one pass.
+
+NumPy goes over a stack once for each operation, with a temporary stack for each; for matrices this
+small that takes longer than the arithmetic.  Nothing here checks its arguments' shapes.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from skh._compiled import compiled
+
+
+@compiled
+def asymmetric(S, tolerance):
+    """Whether entries across the diagonal differ by more than ``tolerance`` times the largest."""
+    largest = difference = 0.0
+    for i in range(len(S)):
+        largest = max(largest, abs(S[i, i]))
+        for j in range(i):
+            largest = max(largest, abs(S[i, j]), abs(S[j, i]))
+            difference = max(difference, abs(S[i, j] - S[j, i]))
+    return difference > tolerance * largest
+
+
+@compiled
+def cholesky(L, S):
+    """Lower triangular ``L`` with L L' = S; False if ``S`` is not positive definite."""
+    for j in range(len(S)):
+        for i in range(j):
+            L[i, j] = 0.0
+        square = S[j, j]
+        for k in range(j):
+            square -= L[j, k] * L[j, k]
+        if not square > 0.0:
+            return False
+        L[j, j] = sqrt(square)
+        inverse = 1.0 / L[j, j]
+        for i in range(j + 1, len(S)):
+            entry = S[i, j]
+            for k in range(j):
+                entry -= L[i, k] * L[j, k]
+            L[i, j] = entry * inverse
+    return True
+
+
+@compiled
+def factor(L, S, tolerance):
+    """`cholesky` of a stack; False at the first that is not symmetric and positive definite."""
+    for i in range(len(S)):
+        if asymmetric(S[i], tolerance) or not cholesky(L[i], S[i]):
+            return False
+    return True

@@ -57,6 +57,33 @@ def test_quaternions_are_those_of_scipy():
 
 
 @pytest.mark.parametrize("angle", ANGLES)
+def test_turns_of_stacks_are_those_of_matrices(angle):
+    """Each with each, one with all, a stack in shared memory, shapes that are broadcast."""
+    R, v = random_poses(12).rotation, angle * directions(12)
+    one = np.broadcast_to(R[3], R.shape)
+    for A in (R, R[3], one):
+        turned = A @ rotation.exp(v)
+        np.testing.assert_allclose(rotation.turned(A, v), turned, atol=1e-14)
+        np.testing.assert_allclose(rotation.between(A, turned), v, atol=1e-12)
+    grid = rotation.turned(R[:, None], v)
+    np.testing.assert_allclose(grid, R[:, None] @ rotation.exp(v), atol=1e-14)
+    np.testing.assert_allclose(
+        rotation.between(R[:, None], grid), np.tile(v, (12, 1, 1)), atol=1e-12
+    )
+
+
+def test_covariances_in_the_chart_of_poses_are_those_of_its_jacobian():
+    B, x = np.random.default_rng(0).normal(size=(30, 6, 6)), np.zeros((30, 6))
+    x[:, 3:] = np.linspace(0, 3, 30)[:, None] * directions(30)
+    S, D = B @ B.swapaxes(1, 2), SE3().jacobian(x)
+    for given in (S, S[0]):
+        found = SE3().covariances(x, given)
+        np.testing.assert_allclose(found, D @ given @ D.swapaxes(1, 2), rtol=1e-12, atol=1e-11)
+    lower = found[:, 3:]
+    np.testing.assert_array_equal(lower, found[:, :, 3:].swapaxes(1, 2))
+
+
+@pytest.mark.parametrize("angle", ANGLES)
 def test_right_jacobians_are_finite_differences(angle):
     h = 1e-5
     for v in angle * directions(8):

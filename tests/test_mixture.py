@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
+from skh.gaussian import checked_factors
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
@@ -19,6 +20,24 @@ def test_moments_equal_those_of_the_components(kind):
     )
     np.testing.assert_allclose(p.mean, mean, rtol=1e-13)
     np.testing.assert_allclose(p.covariance, second - np.outer(mean, mean), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("d", [1, 2, 6, 9])
+def test_factors_of_a_stack_are_those_of_numpy(d):
+    B = np.random.default_rng(d).normal(size=(20, d, d))
+    S = B @ B.swapaxes(1, 2) + 0.1 * np.eye(d)
+    S = (S + S.swapaxes(1, 2)) / 2
+    before = S.copy()
+    kept, L = checked_factors("S", S)
+    np.testing.assert_array_equal(kept, before)
+    np.testing.assert_allclose(L, np.linalg.cholesky(before), rtol=1e-12, atol=1e-13)
+
+
+def test_one_singular_matrix_in_a_stack_is_no_error():
+    S = np.stack([np.eye(3), np.diag([1.0, 0.0, 2.0]), np.zeros((3, 3))])
+    kept, L = checked_factors("S", S)
+    np.testing.assert_allclose(kept, S, atol=1e-15)
+    np.testing.assert_allclose(L @ L.swapaxes(1, 2), S, atol=1e-15)
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import skh
+from skh.model import gather
 from test_rules import RULES
 
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
@@ -406,3 +407,12 @@ def test_components_of_a_rule_must_be_whole_numbers():
     pf = skh.ParticleFilter(skh.models.lgss3(), rule, 4, rng=0)
     with pytest.raises(ValueError, match=r"rule must return components in 0\.\.0, got \[0\.5"):
         pf.step(0.0)
+
+
+def test_rows_in_shared_memory_stay_there_when_particles_are_chosen():
+    rows = np.arange(12.0).reshape(4, 3)
+    shared = np.broadcast_to(rows[1], (4, 3))
+    own, same = gather((rows, shared), np.array([3, 0, 0, 2, 1]))
+    np.testing.assert_array_equal(own, rows[[3, 0, 0, 2, 1]])
+    np.testing.assert_array_equal(same, np.tile(rows[1], (5, 1)))
+    assert same.strides[0] == 0

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import skh
-from skh import _compiled_rotation, _compiled_uav
-from skh.gaussian import condition
+from skh import _compiled_matrices, _compiled_rotation, _compiled_uav
+from skh.gaussian import condition, symmetric
 from skh.geometry import SE3, Charted, Pose, rotation, states_of
 from skh.models.uav import Observation, Parameters, Start, UavModel, drawn_flight, survey_flight
 from skh.models.uav.camera import project
@@ -73,8 +73,8 @@ def test_the_chosen_pose_measures_velocities_as_a_kalman_filter_would():
     expected_m, expected_P, _ = condition(m, P, residual, A, R)
     S = A @ P @ A.T + R
     nis = np.einsum("ni,nij,nj->n", residual, np.linalg.inv(S), residual)
-    m, P = m.copy(), P.copy()
-    found = _compiled_uav.advance(m, P, moved, dt, decay, variances)
+    before, m, P = (m, symmetric(P)), np.empty_like(m), np.empty_like(P)
+    found = _compiled_uav.advance(m, P, *before, moved, dt, decay, variances)
     np.testing.assert_allclose(found, nis, rtol=1e-10)
     np.testing.assert_allclose(m, expected_m @ F.T, atol=1e-12)
     noise = np.diag(np.repeat(variances[1:], 3))
@@ -89,10 +89,41 @@ def test_the_accelerometer_is_a_kalman_update():
     C = np.concatenate([np.zeros((5, 3, 3)), R.swapaxes(1, 2), np.tile(np.eye(3), (5, 1, 1))], 2)
     predicted = np.einsum("nij,nj->ni", C, m) - np.einsum("nji,j->ni", R, GRAVITY)
     expected = condition(m, P, y - predicted, C, s2 * np.eye(3))
-    m, P, log_l = m.copy(), P.copy(), np.ones(5)
-    _compiled_uav.accelerometer(m, P, R, y, GRAVITY, s2, log_l)
+    before, m, P, log_l = (m, symmetric(P)), np.empty_like(m), np.empty_like(P), np.ones(5)
+    _compiled_uav.accelerometer(m, P, *before, R, y, GRAVITY, s2, log_l)
     for found, wanted in zip((m, P, log_l - 1), expected, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-10)
+
+
+def test_expected_increments_are_those_of_the_equations():
+    (m, P), (turn, _), dt = random_filters(5, 9), random_filters(5, 6), 0.3
+    C = np.abs(np.random.default_rng(2).normal(size=(5, 3)))
+    xi, S = np.empty((5, 6)), np.empty((5, 6, 6))
+    _compiled_uav.expect(m, P, turn, C, dt, 0.2, 0.4, xi, S)
+    A = np.hstack([dt * np.eye(3), dt**2 / 2 * np.eye(3), np.zeros((3, 3))])
+    np.testing.assert_allclose(xi, np.hstack([m @ A.T, dt * turn[:, :3]]), atol=1e-14)
+    expected = np.zeros((5, 6, 6))
+    expected[:, :3, :3] = A @ P @ A.T + 0.2 * np.eye(3)
+    expected[:, 3:, 3:] = (dt**2 * C[:, 0] + 0.4)[:, None, None] * np.eye(3)
+    np.testing.assert_allclose(S, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_a_measured_turn_is_a_kalman_update_of_each_axis(rows):
+    (m, _), (_, P), (h, k) = random_filters(5, 6), random_filters(5, 2), (0.3, 0.7)
+    C, y = P[:, [0, 0, 1], [0, 1, 1]], np.random.default_rng(1).normal(size=(rows, 3))
+    new_m, new_C = np.empty_like(m), np.empty_like(C)
+    nis, S = _compiled_uav.measure_turn(new_m, new_C, m, C, y, h, k, 0.2)
+    residual = y - h * m[:, :3] - k * m[:, 3:]
+    np.testing.assert_allclose(nis, (residual**2).sum(axis=1) / S, rtol=1e-12)
+    H, noise = np.array([[h, k]]), np.array([[0.2]])
+    np.testing.assert_allclose(S, (H @ P @ H.T)[:, 0, 0] + 0.2, rtol=1e-12)
+    for axis in range(3):
+        mean, covariance, _ = condition(
+            m[:, [axis, 3 + axis]], P, residual[:, axis : axis + 1], H, noise
+        )
+        np.testing.assert_allclose(new_m[:, [axis, 3 + axis]], mean, atol=1e-13)
+        np.testing.assert_allclose(new_C, covariance[:, [0, 0, 1], [0, 1, 1]], atol=1e-13)
 
 
 def random_view(n, L, seed=0):
@@ -220,6 +251,21 @@ def changed(y, **fields):
     return Observation(**{name: fields.get(name, getattr(y, name)) for name in vars(y)})
 
 
+def test_many_uncertain_landmarks_do_not_overflow():
+    """The determinants of all landmarks together are no number any more."""
+    p, R, m, C = random_view(1, 60)
+    pixels, _ = project(Pose(p[0], R[0]), m[0], 320.0)
+    pixels[np.isnan(pixels)] = 0.0
+    packed, total, single = 1e6 * C[..., *PACKED], np.zeros(1), np.zeros(1)
+    sensor = 320.0, 4.0, 1e9
+    every, each = np.ones(60, dtype=bool), np.eye(60, dtype=bool)
+    _compiled_uav.camera(p, R, m.copy(), packed.copy(), pixels, every, *sensor, total)
+    for seen in each:
+        _compiled_uav.camera(p, R, m.copy(), packed.copy(), pixels, seen, *sensor, single)
+    assert np.isfinite(total[0])
+    np.testing.assert_allclose(total, single, rtol=1e-12)
+
+
 def test_two_seconds_without_landmarks_and_a_dead_barometer():
     flight = survey_flight(160, rng=1)
     ys = list(flight.observations)
@@ -302,7 +348,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code(monkeyp
         return [b.joint_moments[0] for b in beliefs], rotations, seen
 
     compiled = moments()
-    for module in (_compiled_uav, _compiled_rotation):
+    for module in (_compiled_uav, _compiled_rotation, _compiled_matrices):
         for name, function in vars(module).copy().items():
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)

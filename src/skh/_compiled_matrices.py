@@ -47,7 +47,8 @@ def cholesky(L, S):
 @compiled
 def factor(L, S, tolerance):
     """`cholesky` of a stack; False at the first that is not symmetric and positive definite."""
-    for i in range(len(S)):
-        if asymmetric(S[i], tolerance) or not cholesky(L[i], S[i]):
-            return False
-    return True
+    fine, i = True, 0
+    while fine and i < len(S):
+        fine = not asymmetric(S[i], tolerance) and cholesky(L[i], S[i])
+        i += 1
+    return fine

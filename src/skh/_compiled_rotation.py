@@ -41,6 +41,14 @@ def product(out, A, B):
 
 
 @compiled
+def product_transposed(out, A, B):
+    """``out = A' B``, all (3, 3)."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = A[0, i] * B[0, j] + A[1, i] * B[1, j] + A[2, i] * B[2, j]
+
+
+@compiled
 def half_versine(angle):
     """(1 - cos x) / x^2, without cancellation."""
     s = sin(angle / 2) / (angle / 2) if angle > 1e-8 else 1.0
@@ -67,10 +75,10 @@ def exp(v):
 @compiled
 def turned(R, v):
     """R Exp(v) (n, 3, 3) of rotations and vectors (n, 3); one R stands for all."""
-    out, turn = np.empty((len(v), 3, 3)), np.empty((3, 3))
+    out, turn, each = np.empty((len(v), 3, 3)), np.empty((3, 3)), min(len(R) - 1, 1)
     for i in range(len(v)):
         one_exp(turn, v[i])
-        product(out[i], R[i if len(R) > 1 else 0], turn)
+        product(out[i], R[each * i], turn)
     return out
 
 
@@ -113,9 +121,9 @@ def right_jacobian_inverse(v):
 @compiled
 def pose_covariances(out, x, S):
     """D S D' (n, 6, 6) for D = blkdiag(I, J_r^-1) at coordinates (n, 6); one S stands for all."""
-    J, JC = np.empty((3, 3)), np.empty((3, 3))
+    J, JC, each = np.empty((3, 3)), np.empty((3, 3)), min(len(S) - 1, 1)
     for i in range(len(x)):
-        P, result = S[i if len(S) > 1 else 0], out[i]
+        P, result = S[each * i], out[i]
         one_jacobian_inverse(J, x[i, 3:])
         product(result[3:, :3], J, P[3:, :3])
         product(JC, J, P[3:, 3:])
@@ -129,29 +137,27 @@ def pose_covariances(out, x, S):
 
 
 @compiled
-def quaternion(q, R):
+def quaternion(R):
     """The unit quaternion (x, y, z, w) with w >= 0 of one rotation.
 
     The products of its entries with its largest one are sums of entries of R without cancellation
     (Shepperd's method), hence accurate for every angle, pi included.
     """
-    trace = R[0, 0] + R[1, 1] + R[2, 2]
-    largest, square = 3, trace
-    for k in range(3):
-        if R[k, k] > square:
-            largest, square = k, R[k, k]
-    if largest == 3:
-        q[0], q[1], q[2] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-        q[3] = 1 + trace
+    a, b, c = R[0, 0], R[1, 1], R[2, 2]
+    trace = a + b + c
+    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    if trace >= max(a, b, c):
+        w = 1 + trace
+    elif a >= max(b, c):
+        x, y, z, w = 1 + 2 * a - trace, R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], x
+    elif b >= c:
+        x, y, z, w = R[0, 1] + R[1, 0], 1 + 2 * b - trace, R[1, 2] + R[2, 1], y
     else:
-        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
-        q[i], q[3] = 1 + 2 * R[i, i] - trace, R[k, j] - R[j, k]
-        q[j], q[k] = R[i, j] + R[j, i], R[i, k] + R[k, i]
-    length = sqrt(q[0] ** 2 + q[1] ** 2 + q[2] ** 2 + q[3] ** 2)
-    if q[3] < 0:
-        length = -length
-    for k in range(4):
-        q[k] /= length
+        x, y, z, w = R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1 + 2 * c - trace, z
+    scale = 1 / sqrt(x * x + y * y + z * z + w * w)
+    if w < 0:
+        scale = -scale
+    return scale * x, scale * y, scale * z, scale * w
 
 
 @compiled
@@ -159,36 +165,38 @@ def quaternions(R):
     """Quaternions (n, 4) of rotations (n, 3, 3)."""
     out = np.empty((len(R), 4))
     for i in range(len(R)):
-        quaternion(out[i], R[i])
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = quaternion(R[i])
     return out
 
 
 @compiled
-def one_log(v, R, q):
-    """The vector of one rotation; ``q`` is scratch."""
-    quaternion(q, R)
-    sine = sqrt(q[0] ** 2 + q[1] ** 2 + q[2] ** 2)
-    factor = 2 * atan2(sine, q[3]) / sine if sine > 0 else 2.0
-    for k in range(3):
-        v[k] = factor * q[k]
+def one_log(R):
+    """The vector of one rotation."""
+    x, y, z, w = quaternion(R)
+    s = x * x + y * y + z * z
+    if s < (SMALL / 2) ** 2:  # the series of arcsin
+        half = 1 + s * (1 / 6 + s * (3 / 40 + s * (5 / 112 + s * (35 / 1152 + s * 63 / 2816))))
+    else:
+        half = atan2(sqrt(s), w) / sqrt(s)
+    return 2 * half * x, 2 * half * y, 2 * half * z
 
 
 @compiled
 def log(R):
     """Vectors (n, 3) of rotations (n, 3, 3)."""
-    out, q = np.empty((len(R), 3)), np.empty(4)
+    out = np.empty((len(R), 3))
     for i in range(len(R)):
-        one_log(out[i], R[i], q)
+        out[i, 0], out[i, 1], out[i, 2] = one_log(R[i])
     return out
 
 
 @compiled
 def between(A, R):
     """Log(A' R) (n, 3) of rotations (n, 3, 3); one A stands for all."""
-    out, q, turn = np.empty((len(R), 3)), np.empty(4), np.empty((3, 3))
+    out, turn, each = np.empty((len(R), 3)), np.empty((3, 3)), min(len(A) - 1, 1)
     for i in range(len(R)):
-        product(turn, A[i if len(A) > 1 else 0].T, R[i])
-        one_log(out[i], turn, q)
+        product_transposed(turn, A[each * i], R[i])
+        out[i, 0], out[i, 1], out[i, 2] = one_log(turn)
     return out
 
 

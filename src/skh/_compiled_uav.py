@@ -4,12 +4,13 @@ All noises of a sensor are independent with one variance, so that a measurement 
 is taken in as several measurements of one number, one after the other: the same result, without
 matrices to invert.  Covariances of landmarks are packed, (00, 01, 02, 11, 12, 22).
 
-Filters are updated in place: the caller hands in copies.  Nothing here checks its arguments.
+What is called ``new_...`` is written, from what is read: one pass instead of a copy and a pass.
+Nothing here checks its arguments.
 """
 
 from __future__ import annotations
 
-from math import log, pi
+from math import log, pi, sqrt
 
 import numpy as np
 
@@ -28,73 +29,152 @@ def dot(a, b):
 
 
 @compiled
-def measure(m, P, H, y, variance, PH):
-    """Condition N(m, P) on one number y = H m + e, in place; ``PH`` is scratch.
-
-    Returns the squared innovation in units of its variance, and that variance.
-    """
-    residual = y - dot(H, m)
-    for i in range(m.size):
-        PH[i] = dot(P[i], H)
-    S = variance + dot(H, PH)
-    for i in range(m.size):
-        gain = PH[i] / S
-        m[i] += gain * residual
-        for j in range(i + 1):  # one half, and the other by reflection: exactly symmetric
-            P[i, j] -= gain * PH[j]
-            P[j, i] = P[i, j]
-    return residual * residual / S, S
+def expect(m, P, turn, C, dt, position_variance, rotation_variance, xi, S):
+    """The increments of the poses to come: means ``xi`` (n, 6), covariances ``S`` (n, 6, 6)."""
+    half = dt / 2
+    for i in range(len(m)):
+        Q = S[i]
+        Q[:] = 0.0
+        for k in range(3):
+            xi[i, k] = dt * (m[i, k] + half * m[i, 3 + k])
+            xi[i, 3 + k] = dt * turn[i, k]
+            for j in range(3):
+                cross = P[i, k, 3 + j] + P[i, 3 + k, j]
+                Q[k, j] = dt * dt * (P[i, k, j] + half * cross + half * half * P[i, 3 + k, 3 + j])
+            Q[k, k] += position_variance
+            Q[3 + k, 3 + k] = dt * dt * C[i, 0] + rotation_variance
 
 
 @compiled
-def advance(m, P, moved, dt, decay, variances):
+def take_in(T, k, m, residual, S):
+    """Condition the mean on one number whose innovation is N(0, S); returns its square over S.
+
+    Row k of ``T`` is its covariance with the state.  It is divided by the root of S: what the
+    number takes from the covariance of the state is then the square of that row.
+    """
+    scale = 1.0 / sqrt(S)
+    for i in range(9):
+        T[k, i] *= scale
+        m[i] += T[k, i] * (residual * scale)
+    return (residual * scale) ** 2
+
+
+@compiled
+def take_away(new_P, P, T):
+    """P less the squares of the three rows of T: symmetric to the last bit, if P is."""
+    for i in range(9):
+        a, b, c = T[0, i], T[1, i], T[2, i]
+        for j in range(9):
+            new_P[i, j] = P[i, j] - a * T[0, j] - b * T[1, j] - c * T[2, j]
+
+
+@compiled
+def advance(new_m, new_P, m, P, moved, dt, decay, variances):
     """The chosen pose measures (v, a, b_a), then these move: step 2 of a Rao-Blackwellized filter.
 
     ``moved`` (n, 3) is p_{t+1} - p_t; ``variances`` are those of w_p, w_v, w_a, w_b.  Returns the
     normalised squared innovation of the increments, (n,).
     """
-    H, PH, nis = np.zeros(9), np.empty(9), np.zeros(len(m))
+    T, nis = np.empty((3, 9)), np.zeros(len(m))
     for i in range(len(m)):
+        mean, covariance = new_m[i], new_P[i]
+        mean[:] = m[i]
         for k in range(3):
-            H[:] = 0.0
-            H[k], H[3 + k] = dt, dt * dt / 2
-            nis[i] += measure(m[i], P[i], H, moved[i, k], variances[0], PH)[0]
-        _predict(m[i], P[i], dt, decay)
+            nis[i] += _measure_motion(T, k, mean, P[i], moved[i, k], dt, variances[0])
+        take_away(covariance, P[i], T)
+        _predict(mean, covariance, dt, decay)
         for k in range(9):
-            P[i, k, k] += variances[1 + k // 3]
+            covariance[k, k] += variances[1 + k // 3]
     return nis
+
+
+@compiled
+def _measure_motion(T, k, m, P, moved, dt, variance):
+    """Take in one coordinate of the increment, dt v_k + dt^2 / 2 a_k + w_p; its NIS."""
+    half = dt * dt / 2
+    for i in range(9):
+        T[k, i] = dt * P[k, i] + half * P[3 + k, i]
+    for before in range(k):  # P as it is after those measurements
+        known = dt * T[before, k] + half * T[before, 3 + k]
+        for i in range(9):
+            T[k, i] -= known * T[before, i]
+    S = variance + dt * T[k, k] + half * T[k, 3 + k]
+    return take_in(T, k, m, moved - dt * m[k] - half * m[3 + k], S)
 
 
 @compiled
 def _predict(m, P, dt, decay):
-    """F m and F P F' for v+ = v + dt a, a+ = decay a, b+ = b."""
+    """F m and F P F' for v+ = v + dt a, a+ = decay a, b+ = b; each pair of entries only once."""
     for k in range(3):
         m[k] += dt * m[3 + k]
         m[3 + k] *= decay
-        for j in range(9):
-            P[k, j] += dt * P[3 + k, j]
-            P[3 + k, j] *= decay
+        for j in range(k + 1):
+            both = P[3 + k, j] + P[3 + j, k] + dt * P[3 + k, 3 + j]
+            P[k, j] = P[j, k] = P[k, j] + dt * both
+        for j in range(3):
+            P[6 + k, j] = P[j, 6 + k] = P[6 + k, j] + dt * P[6 + k, 3 + j]
+            P[6 + k, 3 + j] = P[3 + j, 6 + k] = decay * P[6 + k, 3 + j]
     for k in range(3):
-        for j in range(9):
-            P[j, k] += dt * P[j, 3 + k]
-            P[j, 3 + k] *= decay
-    for k in range(9):
-        for j in range(k):
-            P[j, k] = P[k, j]
+        for j in range(3):
+            P[3 + k, j] = P[j, 3 + k] = decay * (P[3 + k, j] + dt * P[3 + k, 3 + j])
+    for k in range(3):
+        for j in range(3):
+            P[3 + k, 3 + j] *= decay * decay
 
 
 @compiled
-def accelerometer(m, P, R, y, g, variance, log_l):
+def accelerometer(new_m, new_P, m, P, R, y, g, variance, log_l):
     """Take in y = R'(a - g) + b_a + e; adds the log-likelihood, returns the NIS (n,)."""
-    H, PH, nis = np.zeros(9), np.empty(9), np.zeros(len(m))
+    T, nis = np.empty((3, 9)), np.zeros(len(m))
     for i in range(len(m)):
+        mean = new_m[i]
+        mean[:] = m[i]
+        volume = 1.0  # of all three innovations: one logarithm instead of three
         for k in range(3):
-            H[:] = 0.0
-            H[3:6], H[6 + k] = R[i, :, k], 1.0
-            square, S = measure(m[i], P[i], H, y[k] + dot(H[3:6], g), variance, PH)
+            square, S = _measure_force(T, k, mean, P[i], R[i], y[k], g, variance)
             nis[i] += square
-            log_l[i] -= 0.5 * (square + log(2 * pi * S))
+            volume *= 2 * pi * S
+        take_away(new_P[i], P[i], T)
+        log_l[i] -= 0.5 * (nis[i] + log(volume))
     return nis
+
+
+@compiled
+def _measure_force(T, k, m, P, R, y, g, variance):
+    """Take in one coordinate of the accelerometer; its NIS, and the variance of its innovation."""
+    a, b, c = R[0, k], R[1, k], R[2, k]
+    for i in range(9):
+        T[k, i] = P[6 + k, i] + a * P[3, i] + b * P[4, i] + c * P[5, i]
+    for before in range(k):  # P as it is after those measurements
+        t = T[before]
+        known = t[6 + k] + a * t[3] + b * t[4] + c * t[5]
+        for i in range(9):
+            T[k, i] -= known * t[i]
+    S = variance + T[k, 6 + k] + a * T[k, 3] + b * T[k, 4] + c * T[k, 5]
+    expected = m[6 + k] + a * (m[3] - g[0]) + b * (m[4] - g[1]) + c * (m[5] - g[2])
+    return take_in(T, k, m, y - expected, S), S
+
+
+@compiled
+def measure_turn(new_m, new_C, m, C, y, h, k, variance):
+    """Take in y = h omega + k b + e on all three axes, which share C = ((o, o), (o, b), (b, b)).
+
+    ``y`` (n, 3), or one row that stands for all.  Returns the NIS and the variance S, both (n,).
+    """
+    nis, S, each = np.zeros(len(m)), np.empty(len(m)), min(len(y) - 1, 1)
+    for i in range(len(m)):
+        to_turn, to_bias = h * C[i, 0] + k * C[i, 1], h * C[i, 1] + k * C[i, 2]
+        S[i] = h * to_turn + k * to_bias + variance
+        inverse = 1.0 / S[i]
+        for axis in range(3):
+            residual = y[each * i, axis] - h * m[i, axis] - k * m[i, 3 + axis]
+            new_m[i, axis] = m[i, axis] + to_turn * inverse * residual
+            new_m[i, 3 + axis] = m[i, 3 + axis] + to_bias * inverse * residual
+            nis[i] += residual * residual * inverse
+        new_C[i, 0] = C[i, 0] - to_turn * to_turn * inverse
+        new_C[i, 1] = C[i, 1] - to_turn * to_bias * inverse
+        new_C[i, 2] = C[i, 2] - to_bias * to_bias * inverse
+    return nis, S
 
 
 @compiled
@@ -103,16 +183,18 @@ def camera(p, R, m, C, pixels, seen, focal, variance, gate, log_l):
 
     ``m`` (n, L, 3) and ``C`` (n, L, 6) are the landmarks, ``pixels`` (L, 2) what is measured where
     ``seen``.  An innovation beyond the gate weighs as much as one at the gate and changes nothing.
-    Returns the NIS (n,) of those inside, and where the gate was used, (n, L).
+    Filters are updated in place.  Returns the NIS (n,) of those inside, and where the gate was
+    used, (n, L).
     """
     n, L = len(m), len(pixels)
     nis, gated = np.zeros(n), np.zeros((n, L), dtype=np.bool_)
-    h, HP = np.empty((2, 3)), np.empty((2, 3))
+    h, HP, log_2pi = np.empty((2, 3)), np.empty((2, 3)), log(2 * pi)
     for i in range(n):
+        position, rotation, volume = p[i], R[i], 1.0
         for j in range(L):
             if not seen[j]:
                 continue
-            u, v = project(p[i], R[i], m[i, j], focal, h)
+            u, v = project(position, rotation, m[i, j], focal, h)
             if u == np.inf:
                 gated[i, j] = True
                 log_l[i] -= 0.5 * gate + log(2 * pi * variance)
@@ -123,13 +205,19 @@ def camera(p, R, m, C, pixels, seen, focal, variance, gate, log_l):
             c = variance + dot(h[1], HP[1])
             determinant = a * c - b * b
             e, f = pixels[j, 0] - u, pixels[j, 1] - v
-            square = (c * e * e - 2 * b * e * f + a * f * f) / determinant
-            log_l[i] -= 0.5 * (min(square, gate) + log(determinant)) + log(2 * pi)
+            inverse = 1.0 / determinant
+            square = (c * e * e - 2 * b * e * f + a * f * f) * inverse
+            log_l[i] -= 0.5 * min(square, gate) + log_2pi
+            volume *= determinant
+            if not 1e-100 < volume < 1e100:  # one logarithm for many landmarks, while that can be
+                log_l[i] -= 0.5 * log(volume)
+                volume = 1.0
             if square > gate:
                 gated[i, j] = True
                 continue
             nis[i] += square
-            correct(m[i, j], C[i, j], HP, a / determinant, b / determinant, c / determinant, e, f)
+            correct(m[i, j], C[i, j], HP, a * inverse, b * inverse, c * inverse, e, f)
+        log_l[i] -= 0.5 * log(volume)
     return nis, gated
 
 
@@ -147,10 +235,11 @@ def project(p, R, m, focal, h):
         z -= R[k, 2] * d
     if z < NEAR:
         return np.inf, np.inf
+    x, y, scale = x / z, y / z, focal / z
     for k in range(3):
-        h[0, k] = focal / z * (R[k, 0] + x / z * R[k, 2])
-        h[1, k] = focal / z * (-R[k, 1] + y / z * R[k, 2])
-    return focal * x / z, focal * y / z
+        h[0, k] = scale * (R[k, 0] + x * R[k, 2])
+        h[1, k] = scale * (-R[k, 1] + y * R[k, 2])
+    return focal * x, focal * y
 
 
 @compiled

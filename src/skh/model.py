@@ -144,7 +144,10 @@ def gather(carry: Carry, index: Indices) -> Carry:
     if isinstance(carry, tuple):
         rows = (gather(value, index) for value in carry)
         return type(carry)(*rows) if hasattr(carry, "_fields") else tuple(rows)
-    return np.asarray(carry)[index]
+    array = np.asarray(carry)
+    if array.strides[0] == 0 and len(array):  # all are one row in the same memory, and stay so
+        return np.broadcast_to(array[0], (len(index), *array.shape[1:]))
+    return array.take(index, axis=0)
 
 
 def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:

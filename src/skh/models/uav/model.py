@@ -96,25 +96,21 @@ class UavModel:
 
     def transition(self, t: int, states: Pose, carry: Carry) -> tuple[Pose, Array]:
         """The expected next poses, and A P A' + Q of the increments around them."""
-        q, dt = self.parameters, self.parameters.dt
-        v, a = carry.linear[:, :3], carry.linear[:, 3:6]
-        P = carry.linear_covariance
-        cross = P[:, :3, 3:6] + P[:, 3:6, :3]
-        S = np.zeros((len(v), 6, 6))
-        S[:, :3, :3] = dt**2 * (P[:, :3, :3] + dt / 2 * cross + dt**2 / 4 * P[:, 3:6, 3:6])
-        S[:, [0, 1, 2], [0, 1, 2]] += q.linear_variances[0]
-        turned = dt**2 * carry.turn_covariance[:, :1] + q.turn_variances[0]
-        S[:, [3, 4, 5], [3, 4, 5]] = turned
-        xi = np.concatenate([dt * v + dt**2 / 2 * a, dt * carry.turn[:, :3]], axis=1)
+        q = self.parameters
+        n, noise = len(carry.linear), (q.linear_variances[0], q.turn_variances[0])
+        xi, S = np.empty((n, 6)), np.empty((n, 6, 6))
+        _compiled_uav.expect(*carry[:4], q.dt, *noise, xi, S)
         return SE3().plus(states, xi), S
 
     def move(self, t: int, states: Pose, carry: Carry, next_states: Pose) -> Carry:
         """The chosen poses measure velocities and turn rates, then these move."""
         q = self.parameters
         xi = SE3().minus(next_states, states)
-        m, P = carry.linear.copy(), carry.linear_covariance.copy()
-        moved = np.ascontiguousarray(xi[:, :3])
-        nis = _compiled_uav.advance(m, P, moved, q.dt, q.acceleration_decay, q.linear_variances)
+        m, P = np.empty_like(carry.linear), np.empty_like(carry.linear_covariance)
+        nis = _compiled_uav.advance(
+            *(m, P, carry.linear, carry.linear_covariance, np.ascontiguousarray(xi[:, :3])),
+            *(q.dt, q.acceleration_decay, q.linear_variances),
+        )
         turn, covariance, turn_nis = self._turned(carry, xi[:, 3:])
         report = np.full(carry.report.shape, np.nan)
         report[:, 0] = (nis + turn_nis) / 6
@@ -128,14 +124,16 @@ class UavModel:
 
     def _turned(self, carry: Carry, angle: Array) -> tuple[Array, Array, Array]:
         """The turn of each axis measures dt omega; then omega decays and the bias walks."""
-        q = self.parameters
-        residual = angle - q.dt * carry.turn[:, :3]
-        m, C, S = _scalar_update(
-            carry.turn, carry.turn_covariance, residual, (q.dt, 0.0), q.turn_variances[0]
+        q, m, C = self.parameters, np.empty_like(carry.turn), np.empty_like(carry.turn_covariance)
+        to_pose, to_turn, to_bias = q.turn_variances
+        nis, _ = _compiled_uav.measure_turn(
+            *(m, C, carry.turn, carry.turn_covariance, np.ascontiguousarray(angle)),
+            *(q.dt, 0.0, to_pose),
         )
         m[:, :3] *= q.turn_decay
-        C = C * [q.turn_decay**2, q.turn_decay, 1.0] + [q.turn_variances[1], 0, q.turn_variances[2]]
-        return m, C, (residual**2).sum(axis=1) / S
+        C *= [q.turn_decay**2, q.turn_decay, 1.0]
+        C += [to_turn, 0.0, to_bias]
+        return m, C, nis
 
     def log_likelihood(self, t: int, states: Pose, y: Any, carry: Carry) -> tuple[Array, Carry]:
         """The log-density of all innovations; the filters after them."""
@@ -154,11 +152,13 @@ class UavModel:
         m, P = carry.linear, carry.linear_covariance
         if np.isnan(y.accelerometer[0]):
             return m, P
-        m, P, variance = m.copy(), P.copy(), self.parameters.accelerometer**2
-        R = np.ascontiguousarray(states.rotation)
-        nis = _compiled_uav.accelerometer(m, P, R, y.accelerometer, GRAVITY, variance, log_l)
+        new_m, new_P = np.empty_like(m), np.empty_like(P)
+        R, variance = np.ascontiguousarray(states.rotation), self.parameters.accelerometer**2
+        nis = _compiled_uav.accelerometer(
+            *(new_m, new_P, m, P, R, y.accelerometer, GRAVITY, variance, log_l)
+        )
         report[:, 1] = nis / 3
-        return m, P
+        return new_m, new_P
 
     def _gyroscope(
         self, y: Observation, carry: Carry, log_l: Array, report: Array
@@ -166,12 +166,13 @@ class UavModel:
         m, C = carry.turn, carry.turn_covariance
         if np.isnan(y.gyroscope[0]):
             return m, C
-        residual = y.gyroscope - m[:, :3] - m[:, 3:]
-        m, C, S = _scalar_update(m, C, residual, (1.0, 1.0), self.parameters.gyroscope**2)
-        nis = (residual**2).sum(axis=1) / S
+        new_m, new_C, variance = np.empty_like(m), np.empty_like(C), self.parameters.gyroscope**2
+        nis, S = _compiled_uav.measure_turn(
+            *(new_m, new_C, m, C, y.gyroscope[None], 1.0, 1.0, variance)
+        )
         log_l -= 0.5 * (nis + 3 * np.log(2 * pi * S))
         report[:, 2] = nis / 3
-        return m, C
+        return new_m, new_C
 
     def _barometer(self, states: Pose, y: Observation, log_l: Array, report: Array) -> None:
         if np.isnan(y.barometer):
@@ -198,7 +199,7 @@ class UavModel:
         report[:, 4] = np.where(used > 0, nis / (2 * np.maximum(used, 1)), np.nan)
         report[:, 5:] = np.stack([used, gated.sum(axis=1), np.full(n, len(new))], axis=1)
         tracks[weak_tracks(gated, log_l)] = -1
-        return m, C, np.tile(tracks, (n, 1))
+        return m, C, np.broadcast_to(tracks, (n, len(tracks)))
 
     def hidden_moments(self, carry: Carry) -> tuple[Array, Array]:
         """Mean and covariance of (v, a, b_a, omega, b_omega) of each particle."""
@@ -209,18 +210,3 @@ class UavModel:
             P[:, k, k], P[:, k, k + 3], P[:, k + 3, k + 3] = C.T
             P[:, k + 3, k] = C[:, 1]
         return np.concatenate([carry.linear, carry.turn], axis=1), P
-
-
-def _scalar_update(
-    m: Array, C: Array, residual: Array, row: tuple[float, float], variance: float
-) -> tuple[Array, Array, Array]:
-    """Three axes of (omega, b), each measured by ``row``: means, shared covariance, S (n,)."""
-    h, k = row
-    to_turn, to_bias = h * C[:, 0] + k * C[:, 1], h * C[:, 1] + k * C[:, 2]
-    S = h * to_turn + k * to_bias + variance
-    m = (
-        m
-        + np.concatenate([to_turn[:, None] * residual, to_bias[:, None] * residual], 1) / S[:, None]
-    )
-    outer = np.stack([to_turn**2, to_turn * to_bias, to_bias**2], axis=1)
-    return m, C - outer / S[:, None], S

@@ -65,6 +65,7 @@ def test_turns_of_stacks_are_those_of_matrices(angle):
         turned = A @ rotation.exp(v)
         np.testing.assert_allclose(rotation.turned(A, v), turned, atol=1e-14)
         np.testing.assert_allclose(rotation.between(A, turned), v, atol=1e-12)
+    np.testing.assert_allclose(rotation.between(one, R[3]), np.zeros((12, 3)), atol=1e-14)
     grid = rotation.turned(R[:, None], v)
     np.testing.assert_allclose(grid, R[:, None] @ rotation.exp(v), atol=1e-14)
     np.testing.assert_allclose(

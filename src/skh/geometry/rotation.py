@@ -56,19 +56,18 @@ def log(R: ArrayLike) -> Array:
 
 def between(A: Array, R: Array) -> Array:
     """Log(A' R) for rotations that need no check: the turn from A to R in the frame of A."""
-    A, R = _shared(A), np.asarray(R)
     if A.ndim > 2 and A.shape != R.shape:
         A, R = np.broadcast_arrays(A, R)
-    origins = np.ascontiguousarray(A).reshape(-1, 3, 3)
+    origins = _one_or_all(A)
     return _rows(lambda R: _compiled_rotation.between(origins, R), R, 2)
 
 
 def turned(R: Array, v: ArrayLike) -> Array:
     """R Exp(v) for rotations that need no check: R after a turn in its own frame."""
-    R, v = _shared(R), _vectors("v", v)
+    v = _vectors("v", v)
     if R.ndim > 2 and R.shape[:-1] != v.shape:
         return np.asarray(R @ exp(v))
-    before = np.ascontiguousarray(R).reshape(-1, 3, 3)
+    before = _one_or_all(R)
     return _rows(lambda v: _compiled_rotation.turned(before, v), v, 1)
 
 
@@ -147,10 +146,11 @@ def _vectors(name: str, v: ArrayLike, d: int = 3) -> Array:
     return v
 
 
-def _shared(R: Array) -> Array:
-    """The one rotation of a stack whose rows share memory, or else all of them."""
-    R = np.asarray(R)
-    return R[0] if R.ndim == 3 and R.strides[0] == 0 and len(R) else R
+def _one_or_all(R: Array) -> Array:
+    """Rotations (n, 3, 3), or only the first of them (1, 3, 3) where all rows share its memory."""
+    if R.ndim == 3 and R.strides[0] == 0:
+        R = R[:1]
+    return np.ascontiguousarray(R).reshape(-1, 3, 3)
 
 
 def _rows(kernel: Callable[[Array], Array], stack: Array, axes: int) -> Array:

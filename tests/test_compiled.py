@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 from scipy.stats import qmc
 
 import oracles
@@ -220,6 +220,8 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled_pairs.pair_sum, (heights, centres, S)),
         (_compiled.step_blocks, (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], scales, 0.5)),
         (_compiled_sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
+        (_compiled_sampling.hilbert_cells, (centres, 31)),
+        (_compiled_sampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
         (_compiled.add_square, (np.zeros(7), X[0], 0.3)),
         (_compiled.add_scaled, (np.zeros(7), X[0], 0.3)),
         (_compiled.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
@@ -306,6 +308,29 @@ def test_hilbert_curve_visits_each_cell_once_and_goes_to_a_neighbour(d, bits):
     assert sorted(keys) == list(range(2 ** (bits * d)))
     steps = np.abs(np.diff(cells[np.argsort(keys)], axis=0)).sum(axis=1)
     assert (steps == 1).all()
+
+
+def test_cells_of_the_hilbert_curve_are_logistic_functions_of_standardised_coordinates():
+    x = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 1e-300, 1e300] + [5.0, 0.0, 0.0]
+    with np.errstate(over="ignore", under="ignore"):
+        y = x / np.abs(x).max(axis=0)
+    unit = expit((y - y.mean(axis=0)) / y.std(axis=0))
+    cells = _compiled_sampling.hilbert_cells(x, 20)
+    np.testing.assert_allclose((cells + 0.5) * 2.0**-20, unit, atol=2.0**-20)
+
+
+def test_components_are_chosen_by_inverse_transform_in_the_given_order():
+    rng = np.random.default_rng(0)
+    shares, order, u = rng.dirichlet(np.full(7, 0.3), 200), rng.permutation(7), rng.random(200)
+    shares[:, 2] = 0.0
+    u[:20], u[20:40] = 0.0, 1.0 - 2.0**-53
+    with np.errstate(divide="ignore"):
+        log_shares = np.log(shares) + rng.normal(size=(200, 1)) * 100
+    chosen = _compiled_sampling.choose_in_rows(log_shares, order, u)
+    cumulative = np.cumsum(shares[:, order], axis=1)
+    expected = order[(cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)]
+    np.testing.assert_array_equal(chosen, expected)
+    assert 2 not in chosen
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 20, 70])

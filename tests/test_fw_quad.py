@@ -175,8 +175,7 @@ def test_a_word_to_the_user_only_while_nothing_is_compiled(monkeypatch, capsys):
     class Fresh:
         signatures = ()
 
-    for kernel in ("add_bumps", "add_skewed_bumps", "add_aligned_bumps"):
-        monkeypatch.setattr(first_use._compiled_bumps, kernel, Fresh)
+    monkeypatch.setattr(first_use, "USUAL", [Fresh])
     with first_use.announced():
         time.sleep(0.2)
     fresh = capsys.readouterr().err

@@ -5,10 +5,12 @@ As in `_compiled`, nothing here checks its arguments.
 
 from __future__ import annotations
 
+from math import exp, sqrt
+
 import numpy as np
 from numba import prange
 
-from skh._compiled import BLOCK, compiled, count_blocks
+from skh._compiled import BLOCK, compiled, count_blocks, set_exp
 
 
 @compiled
@@ -169,6 +171,49 @@ def scrambled_net(n, directions, columns, shift, bits):
             for j in range(d):
                 x[j] ^= scrambled[j, flip]
     return out
+
+
+@compiled
+def choose_in_rows(log_shares, order, u):
+    """For each row the first index, in the given order, at which its shares add up to more than u.
+
+    ``log_shares`` (n, K) are logarithms up to a constant of each row, and are destroyed.
+    """
+    n, K = log_shares.shape
+    chosen, shares, cumulative = np.empty(n, np.intp), np.empty(K), np.empty(K)
+    for i in range(n):
+        row = log_shares[i]
+        row -= row.max()
+        set_exp(shares, row, 1.0, -1.0)
+        total = 0.0
+        for k in range(K):
+            total += shares[order[k]]
+            cumulative[k] = total
+        level, k = max(u[i] * total, 1e-200), 0  # an exponential is never quite zero here
+        while k < K - 1 and cumulative[k] <= level:
+            k += 1
+        chosen[i] = order[k]
+    return chosen
+
+
+@compiled
+def hilbert_cells(x, bits):
+    """Each coordinate of the rows, standardised and squashed into (0, 1), in ``bits`` bits."""
+    n, d = x.shape
+    cells = np.empty((n, d), np.int64)
+    for j in range(d):
+        unit = np.abs(x[:, j]).max()  # no square may overflow
+        unit = unit if unit > 0.0 else 1.0
+        mean = square = 0.0
+        for i in range(n):
+            mean += x[i, j] / unit / n
+        for i in range(n):
+            square += (x[i, j] / unit - mean) ** 2 / n
+        rate = 1.0 / sqrt(square) if square > 0.0 else 1.0
+        for i in range(n):
+            logistic = 1.0 / (1.0 + exp(rate * (mean - x[i, j] / unit)))
+            cells[i, j] = min(int(logistic * 2.0**bits), 2**bits - 1)
+    return cells
 
 
 @compiled

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from skh import _compiled_bumps
+from skh._compiled_bumps import add_aligned_bumps, add_bumps, add_skewed_bumps
+from skh._compiled_refine import descend
 
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
 WORD = "skh: compiling its kernels, once after installation (about fifteen seconds) ..."
+USUAL = (add_bumps, add_skewed_bumps, add_aligned_bumps, descend)  # every rule needs one of them
 
 
 @contextmanager
 def announced() -> Iterator[None]:
     """Say so if the work inside takes long because nothing has been compiled yet."""
-    # Any of the mean maps: a filter whose mixtures have one matrix per component uses one only.
-    b = _compiled_bumps
-    if any(k.signatures for k in (b.add_bumps, b.add_skewed_bumps, b.add_aligned_bumps)):
+    if any(kernel.signatures for kernel in USUAL):
         yield
         return
     timer = Timer(PATIENCE, lambda: print(WORD, file=sys.stderr, flush=True))

@@ -7,10 +7,9 @@ number chooses among them: the curve carries the evenness of the numbers over to
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from skh._checks import Array, Indices
-from skh._compiled_sampling import hilbert_keys
+from skh._compiled_sampling import hilbert_cells, hilbert_keys
 
 KEY_BITS = 62  # what fits a signed 64-bit key
 
@@ -27,9 +26,6 @@ def hilbert_order(x: Array) -> Indices:
     """
     if x.shape[1] == 1:
         return np.argsort(x[:, 0], kind="stable")
-    x = x[:, :KEY_BITS] / (np.abs(x).max() or 1.0)  # no square may overflow
+    x = np.ascontiguousarray(x[:, :KEY_BITS])
     bits = KEY_BITS // x.shape[1]
-    spread = x.std(axis=0)
-    unit = expit((x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    cells = np.minimum(unit * 2.0**bits, 2.0**bits - 1).astype(np.int64)
-    return np.argsort(hilbert_keys(cells, bits), kind="stable")
+    return np.argsort(hilbert_keys(hilbert_cells(x, bits), bits), kind="stable")

@@ -25,6 +25,7 @@ import numpy as np
 
 from skh import _checks, _compiled_refine
 from skh._checks import RNG, Array, Indices
+from skh._compiled_sampling import choose_in_rows
 from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.gaussian import whitener
@@ -201,11 +202,7 @@ def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indic
     ancestors averages out among neighbours.
     """
     order = hilbert_order(p.means)
-    log_share = p.log_densities(x)[:, order]  # (n, K)
-    share = np.exp(log_share - log_share.max(axis=1, keepdims=True))
-    cumulative = np.cumsum(share, axis=1)
     u = np.empty(len(x))
     u[hilbert_order(x)] = (rng.random() + GOLDEN * np.arange(len(x))) % 1.0
-    rank = (cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)
-    chosen: Indices = order[rank.clip(max=len(p) - 1)]
+    chosen: Indices = choose_in_rows(p.log_densities(x), order, u)
     return chosen

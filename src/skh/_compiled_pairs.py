@@ -1,4 +1,4 @@
-"""Compiled sums over all pairs of components: the squared norm of a mean map."""
+"""Compiled loops over all pairs of components, or of points and components."""
 
 from __future__ import annotations
 
@@ -76,3 +76,15 @@ def pair_sum_along_axes(weights, X, S):
         set_pair_bumps(q, b, weights)
         result += weights[i] * total(q)
     return result
+
+
+@compiled
+def squares_along_axes(x, means, precisions):
+    """``sum_j precisions[k, j] (x[i, j] - means[k, j])^2`` for all i and k, ``(n, K)``."""
+    n, (K, d) = len(x), means.shape
+    out = np.zeros((n, K))
+    for i in range(n):
+        for k in range(K):
+            for j in range(d):
+                out[i, k] += precisions[k, j] * (x[i, j] - means[k, j]) ** 2
+    return out

@@ -130,6 +130,8 @@ class GaussianKernel:
         """
         self._check_dimension(p.d)
         T, S = np.eye(p.d) if self._to_unit is None else self._to_unit, p.covariances
+        if self._to_unit is None and S.ndim < 2:
+            return T, p.means, np.multiply.outer(np.atleast_1d(S), np.ones(p.d))
         shape, size = (T @ S, np.ones(())) if S.ndim == 2 else (T, S)
         variances, axes = np.linalg.eigh(symmetric(shape @ T.T))
         along = np.multiply.outer(np.atleast_1d(size), np.maximum(variances, 0.0))

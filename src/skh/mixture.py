@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 from skh import _checks
 from skh._checks import RNG, Array, Indices
 from skh._compiled_checks import are_indices
+from skh._compiled_pairs import squares_along_axes
 from skh._compiled_sampling import (
     add_rows,
     inverse_transform,
@@ -26,6 +27,7 @@ from skh._compiled_sampling import (
     place_rows,
 )
 from skh.gaussian import checked_factors, factored, inverse_root, symmetric
+from skh.hilbert import hilbert_order
 from skh.information import Information
 from skh.threads import in_threads
 
@@ -127,6 +129,11 @@ class GaussianMixture:
             S = np.multiply.outer(S, np.eye(self.d))
         return np.broadcast_to(S, (len(self), self.d, self.d))
 
+    @cached_property
+    def curve(self) -> Indices:
+        """The components in the order of a Hilbert curve through their means."""
+        return hilbert_order(self.means)
+
     def linear_map(self, A: Array) -> GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
         A = _checks.shaped("A", A, "m", self.d)
@@ -169,8 +176,7 @@ class GaussianMixture:
         trace = FLAT * np.where(variances > 0.0, variances, 1.0)
         if self.covariances.ndim == 1:
             S = self.covariances[:, None] + trace  # (K, d)
-            axes = zip(x.T, self.means.T, S.T, strict=True)
-            square = sum((x[:, None] - m) ** 2 / s for x, m, s in axes)
+            square = squares_along_axes(x, self.means, 1.0 / S)
             log_determinant = -0.5 * np.log(S).sum(axis=1)
         elif self.covariances.ndim == 3:
             W = inverse_root(self.covariances + np.diag(trace))

@@ -201,8 +201,7 @@ def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indic
     numbers that are far apart (a golden-ratio sequence with a random start).  So what hangs on the
     ancestors averages out among neighbours.
     """
-    order = hilbert_order(p.means)
     u = np.empty(len(x))
     u[hilbert_order(x)] = (rng.random() + GOLDEN * np.arange(len(x))) % 1.0
-    chosen: Indices = choose_in_rows(p.log_densities(x), order, u)
+    chosen: Indices = choose_in_rows(p.log_densities(x), p.curve, u)
     return chosen

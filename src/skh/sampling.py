@@ -17,7 +17,6 @@ from scipy.special import ndtri
 from skh import _checks
 from skh._checks import RNG, Array, Indices, Integers
 from skh._compiled_sampling import inverse_transform, scrambled_net, systematic
-from skh.hilbert import hilbert_order
 from skh.mixture import GaussianMixture
 from skh.random_numbers import normals, uniforms
 from skh.rule import WeightedPoints
@@ -94,7 +93,7 @@ class QuasiMonteCarlo:
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":
             return p.choose(u)
-        order = hilbert_order(p.means)
+        order = p.curve
         cumulative = np.cumsum(p.weights[order])
         chosen: Indices = order[inverse_transform(cumulative / cumulative[-1], u)]
         return chosen

@@ -112,11 +112,12 @@ class Uav:
 
     def _named(self, start: Record, name: str, n: int) -> Record:
         """The record of a rule, with what there is to say about its kernel."""
-        if not name.startswith("SKH"):
-            return replace(start, rule=name, n=n)
-        variances = self.sigma2_fw if name == "SKH-FW" else self.sigma2_fcfw
+        record = replace(start, rule=name, n=n)
+        if "FW" not in name:
+            return record
+        variances = {"SKH-FW": self.sigma2_fw, "SKH-FCFW": self.sigma2_fcfw}.get(name, ())
         sigma2 = variances[0] if len(variances) == 1 else nan
-        return replace(start, rule=name, n=n, sigma2=sigma2, m=self.search_points)
+        return replace(record, sigma2=sigma2, m=self.search_points)
 
     def _single_steps(self, start: Record, data: Flight) -> Iterator[Record]:
         """The errors of all rules in single steps, by numbers of particles."""
@@ -136,6 +137,7 @@ class Uav:
             **FILTERS,
             "SKH-FW": Whitened(FWQuad(GaussianKernel(self.sigma2_fw), STEPS["FW"], M)),
             "SKH-FCFW": Whitened(FWQuad(GaussianKernel(self.sigma2_fcfw), STEPS["FCFW"], M)),
+            "FW, automatic": FWQuad(search_points=M),
             "default": default_rule(),
         }
 

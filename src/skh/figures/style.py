@@ -39,6 +39,7 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "FCFW, Sobol": (RED, "D", ":"),
     "Refined Sobol": ("#d98c3f", "X", "-"),
     "FCFW, four scales": ("#8c6bb1", "p", "-"),
+    "FW, automatic": ("#2f8f9d", "h", "-"),
     "default": ("black", "o", "-"),
 }
 LABELS = {
@@ -48,6 +49,7 @@ LABELS = {
     "reference": "one reference PF",
     "SQMC": "Hilbert-sorted SQMC",
     "Hilbert-Sobol": "Sobol, Hilbert-sorted",
+    "FW, automatic": "FW, automatic kernel",
     "default": "default rule",
     "FW, Sobol": "FW, Sobol search points",
     "FCFW, Sobol": "FCFW, Sobol search points",

@@ -54,6 +54,7 @@ LABELS = {
     "FW, Sobol": "FW, Sobol search points",
     "FCFW, Sobol": "FCFW, Sobol search points",
 }
+ENTRY = 2.0  # inches that an entry of the legend takes at most
 RC: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -137,7 +138,8 @@ def few(sizes: Iterable[int], most: int = 5) -> list[int]:
 def legend(figure: Figure, axis: Any) -> None:
     """One legend for all panels, below them."""
     handles, labels = axis.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6))
+    room = max(int(figure.get_figwidth() / ENTRY), 1)
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), room))
 
 
 def quantiles(

@@ -125,7 +125,7 @@ def _single_steps(records: Sequence[Record]) -> Picture:
         axis.vlines(n, low, high, color=LOOK[rule][0], linewidth=1, alpha=0.6)
         axis.plot(n, middle, **look(rule), label=label(rule))
     log_axes(axis, n, "number of particles N", "error [standard deviations]", "one step")
-    axis.legend(fontsize=8)
+    legend(figure, axis)
     caption = (
         "Single steps: error of the filtered pose, in standard deviations, when all rules get the "
         "same predictive mixture. Medians and ranges over the flights."

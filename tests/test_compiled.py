@@ -1,5 +1,7 @@
 """The compiled kernels against NumPy, and against their own source run by Python."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,9 +17,11 @@ from skh import (
     _compiled_pairs,
     _compiled_qp,
     _compiled_sampling,
+    _compiled_walk,
     _compiled_weights,
     sampling,
 )
+from skh._compiled_walk import Walk
 from skh.hilbert import hilbert_order
 
 
@@ -74,9 +78,10 @@ def test_search_equals_argmin(M):
     rates, weights = scales = np.array([[0.5, 3.0], [0.6, 0.4]])
     square = ((X.T - X[:, 0]) ** 2).sum(1)
     expected = 0.75 * g + 0.25 * weights @ np.exp(-np.outer(rates, square))
-    j = _compiled.step_and_search(g, mu, X, X[:, 0], scales, 0.25, 1 + M % 3)
+    walk = Walk.start(np.array([0.25]), 0, mu[0], 1.0)
+    assert _compiled_walk.full_steps(walk, 0, 1, g, mu, X, scales, 1 + M % 3) == 1
     np.testing.assert_allclose(g, expected, rtol=1e-12)
-    assert j == np.argmin(g - mu)
+    assert walk.vertices[1] == np.argmin(g - mu)
 
     rows, w, active = rng.random((9, M)), rng.random(9), np.array([0, 3, 4, 5, 7, 8])
     j = _compiled.combine_and_search(g, mu, rows, active, w)
@@ -90,9 +95,9 @@ def test_search_equals_argmin(M):
 def test_search_takes_the_first_of_equal_candidates():
     X = np.repeat(np.array([[0.0, 1.0]]), 2000, axis=1).reshape(1, -1)
     g, mu = np.zeros(4000), np.zeros(4000)
-    assert (
-        _compiled.step_and_search(g, mu, X, np.array([1.0]), np.array([[0.5], [1.0]]), 1.0, 1) == 0
-    )
+    walk = Walk.start(np.ones(1), 2000, 0.0, 1.0)  # from one of the points at 1, away from it
+    _compiled_walk.full_steps(walk, 0, 1, g, mu, X, np.array([[0.5], [1.0]]), 1)
+    assert list(walk.vertices) == [2000, 0]
 
 
 def net_arguments(rng):
@@ -209,13 +214,17 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     mu, rows, six = rng.random(7), rng.random((3, 7)), rng.normal(size=(6, 7))
     uneven = np.array([0.0, *[1e-3] * 20, 0.3, 0.7 - 20e-3, 0.0])
     uneven[-2] = 1 - uneven[:-2].sum()
+    walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, mu[2], 0.5)
     calls = [
         (_compiled_bumps.add_bumps, (np.zeros(7), X, centres, heights, rates)),
         (_compiled_bumps.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
         (_compiled_bumps.add_aligned_bumps, (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1])),
         (_compiled_bumps.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
         (_compiled.kernel_row, (np.zeros(7), X, centres[0], scales)),
-        (_compiled.step_and_search, (np.zeros(7), mu, X, centres[0], scales, 0.5, 1)),
+        (_compiled_walk.full_steps, (walk, 0, 3, np.zeros(7), mu, X, scales, 1)),
+        (_compiled_walk.catch_up, (walk, 2, np.zeros(7), mu, X, scales)),
+        (_compiled_walk.best_step, (0.3, 0.2, 0.1, 0.4, 2)),
+        (_compiled_walk.best_step, (0.3, 0.4, 0.1, 0.0, 2)),
         (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
         (_compiled_pairs.pair_sum, (heights, centres, S)),
         (_compiled_pairs.squares_along_axes, (X.T, centres, centres**2)),
@@ -262,13 +271,18 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled_qp.dot, (heights, rates, 3)),
     ]
     for kernel, arguments in calls:
-        by_compiler = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        by_python = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)
         expected, got = kernel(*by_compiler), kernel.py_func(*by_python)
         if expected is not None:
             np.testing.assert_allclose(got, expected, rtol=1e-13)
-        for a, b in zip(by_compiler, by_python, strict=True):
+        for a, b in zip(flat(by_compiler), flat(by_python), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-300)
+
+
+def flat(arguments):
+    """Arguments, those in tuples one by one."""
+    for a in arguments:
+        yield from a if isinstance(a, tuple) else (a,)
 
 
 def wide_kernel_programme():

@@ -11,12 +11,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FIRST_CALL = """
 import skh
-from skh import _compiled, _compiled_bumps, _compiled_qp
+from skh import _compiled, _compiled_bumps, _compiled_qp, _compiled_rough
 p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1.0]], 1.0)
 for step in (skh.Herding(), skh.FullyCorrective()):
     skh.FWQuad(skh.GaussianKernel(1.0), step, 50)(p, 5, rng=0)
 print([sum(f.stats.cache_misses.values()) for f in (
-    _compiled_bumps.add_bumps, _compiled.step_and_search,
+    _compiled_bumps.add_bumps, _compiled_rough.rough_steps,
     _compiled.combine_and_search, _compiled_qp.solve
 )])
 """

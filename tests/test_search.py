@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh import _compiled_lazy, _compiled_rough, rough_search
+from skh import _compiled_lazy, _compiled_rough, _compiled_walk, rough_search
+from skh._compiled_walk import Walk
 from skh.rough_search import SINGLE, Rough, RoughBlend, RoughCombine
 from skh.search import FullBlend, LazyBlend, Target
 
@@ -107,16 +109,19 @@ kernels = st.sampled_from([1.0, 0.03, 30.0, (0.01, 0.1, 1.0, 10.0)])
 def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
     """Otherwise a point might be ruled out that wins."""
     rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
-    search = RoughBlend(target, rough, n)
-    chosen, w = rng.integers(0, 500, n), np.zeros(n)
+    chosen, step = rng.integers(0, 500, n), np.append(1.0, rng.random(n - 1))
+    search, walk = RoughBlend(target, rough, n), Walk.start(step, 0, 0.0, target.norm2)
+    w = np.zeros(n)
     with patience():
-        for k in range(n):
-            step = 1.0 if k == 0 else rng.random()
-            w[:k] *= 1.0 - step
-            w[k] = step
-            search(chosen[k], step, skh.mmd(kernel, p, x[chosen[: k + 1]], w[: k + 1]) ** 2)
+        for k, j in enumerate(chosen):
+            g = kernel.weighted_sum(x[chosen[:k]], w[:k], x[[j]])[0] if k else 0.0
+            _compiled_walk.look_at(walk, k, j, g, target.mu[j])
+            search.run(walk, k, k + 1)
+            w *= 1.0 - step[k]
+            w[k] = step[k]
+    np.testing.assert_allclose(walk.mmd2[n], skh.mmd(kernel, p, x[chosen], w) ** 2, atol=1e-12)
     gap = kernel.weighted_sum(x[chosen], w, x) - target.mu
-    assert np.abs(search._gap - gap).max() <= search._error
+    assert np.abs(search._gap - gap).max() <= search._errors[n]
 
 
 class Weights:
@@ -298,6 +303,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     exact, three = (target.X, target.mu, target.scales), np.arange(3)
     gap = rng.normal(size=60).astype(np.float32)
     room = np.zeros(60, np.float32), np.zeros(1, np.float32)
+    walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, target.mu[2], target.norm2)
     calls = [
         (_compiled_lazy.sort_by_cell, grid),
         (_compiled_lazy.add_product, (*rng.random((3, 7)), 1.0, 2.0, rng.random(7), 0.3, 0.1)),
@@ -309,6 +315,11 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         (_compiled_lazy.search_cells, (cells, -cells.expansion, 1.0, 1e-12, *state)),
         (_compiled_lazy.search_cells, (target.levels(), np.empty((0, 0)), 1.0, 1e-12, *state)),
         (_compiled_lazy.blend_and_search, (cells, -cells.expansion, 0.5, 1e-12, *state)),
+        (
+            _compiled_lazy.lazy_steps,
+            (walk, 0, 3, target.X, cells, -cells.expansion, *state[:4], 1e-12),
+        ),
+        (_compiled_rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
         (_compiled_rough.to_single, (np.zeros((2, 60), np.float32), target.X, np.ones(2), 3.0)),
         (_compiled_rough.lowest_of, (gap, gap.copy())),
         (_compiled_rough.lowest_of, (gap[:1], gap.copy())),
@@ -325,8 +336,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         ),
     ]
     for kernel, arguments in calls:
-        by_compiler = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        by_python = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)
         expected, got = kernel(*by_compiler), kernel.py_func(*by_python)
         close(expected, got)
         for a, b in zip(by_compiler, by_python, strict=True):

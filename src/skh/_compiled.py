@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, prange, types
+from numba import njit, types
 from numba.extending import intrinsic
 
 BLOCK = 1024
@@ -249,21 +249,8 @@ def first_gap(g, mu, lows):
 
 
 @compiled
-def step_and_search(g, mu, X, c, scales, step, shares):
-    """``g <- (1 - step) g + step * kernel(c, .)``, then the argmin of ``g - mu``, in one pass.
-
-    The blocks are dealt out in as many shares as there are threads; the result is the same.
-    """
-    lows = np.empty(count_blocks(g.size))
-    for s in prange(shares):
-        first, last = s * lows.size // shares, (s + 1) * lows.size // shares
-        step_blocks(lows, first, last, g, mu, X, c, scales, step)
-    return first_gap(g, mu, lows)
-
-
-@compiled
 def step_blocks(lows, first, last, g, mu, X, c, scales, step):
-    """`step_and_search` for some of the blocks: their lowest values."""
+    """``g <- (1 - step) g + step * kernel(c, .)`` in some blocks, and the least of ``g - mu``."""
     scratch = np.empty((2, BLOCK))
     for b in range(first, last):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)

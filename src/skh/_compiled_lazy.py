@@ -24,6 +24,7 @@ from skh._compiled import (
     squared_distances,
     strict,
 )
+from skh._compiled_walk import look_at, take_step
 
 
 class Cells(NamedTuple):
@@ -206,3 +207,21 @@ def blend_and_search(cells, F, mmd, slack, g, since, centres, keep, step):
             height = step[k] * cells.scales[1, s]
             add_taylor(F, cells.pivots, centres[:, k], height, cells.scales[0, s])
     return search_cells(cells, F, mmd, slack, g, since, centres, keep, step)
+
+
+@compiled
+def lazy_steps(walk, k, n, X, cells, F, g, since, centres, keep, slack):
+    """`full_steps` for sorted points: the steps taken so far, and the kernels evaluated now."""
+    total = 0
+    while k < n and take_step(walk, k):
+        for i in range(X.shape[0]):
+            centres[i, k] = X[i, walk.vertices[k]]
+        keep[k] = 1.0 - walk.steps[k]
+        k += 1
+        mmd = sqrt(max(walk.mmd2[k], 0.0) + slack)
+        m, value, count = blend_and_search(
+            cells, F, mmd, slack, g, since, centres, keep[:k], walk.steps[:k]
+        )
+        look_at(walk, k, cells.order[m], value, cells.mu[m])
+        total += count + cells.pivots.shape[1]
+    return k, total

@@ -7,6 +7,7 @@ the few points that may win in spite of it are evaluated again in double precisi
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,11 @@ from skh._compiled import (
     squared_distances,
 )
 from skh._compiled_lazy import replay
+from skh._compiled_walk import look_at, take_step
 
 ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
 CHUNK = 64  # points that are looked at together; divides a block
+SINGLE = 2.0**-24  # what an operation in single precision may be off
 LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
 
 
@@ -171,43 +174,45 @@ def decide(gap, lows, error, X, mu, scales, centres, keep, step):
 
 
 @compiled
-def rough_step_and_search(
-    gap,
-    lows,
-    rough_X,
-    rough_mu,
-    rough_scales,
-    X,
-    mu,
-    scales,
-    centres,
-    keep,
-    step,
-    k,
-    j,
-    error,
-    shares,
+def rough_steps(
+    walk, k, n, gap, lows, rough_mu, rough, X, mu, scales, centres, keep, errors, shares, futile
 ):
-    """`step_and_search` for step k, which takes in search point j: what `decide` returns.
+    """`full_steps` in rough arithmetic, up to a step whose search evaluates too many kernels.
 
-    ``gap`` is ``g - mu`` in single precision; ``centres``, ``keep`` and ``step`` tell of all steps
-    up to this one.  The blocks are dealt out in as many shares as there are threads; the result is
-    the same.
+    ``gap`` is ``g - mu`` in single precision, off by at most ``errors[k]`` after k steps;
+    ``centres`` and ``keep`` tell of all steps so far.  Returns the steps taken and the kernels
+    evaluated after the last of them.
     """
-    c = rough_X[:, j].copy()
-    centres[:, k] = X[:, j]
-    for s in prange(shares):
-        first, last = s * lows.size // shares, (s + 1) * lows.size // shares
-        blend_blocks(gap, lows, first, last, rough_X, rough_mu, rough_scales, c, keep[k], step[k])
-    taken, a, b = centres[:, : k + 1], keep[: k + 1], step[: k + 1]
-    return decide(gap, lows, error, X, mu, scales, taken, a, b)
+    count = 0
+    while k < n and count <= futile and take_step(walk, k):
+        j, step = walk.vertices[k], walk.steps[k]
+        c, keep[k] = rough.X[:, j].copy(), 1.0 - step
+        for i in range(X.shape[0]):
+            centres[i, k] = X[i, j]
+        for s in prange(shares):
+            first, last = s * lows.size // shares, (s + 1) * lows.size // shares
+            blend_blocks(gap, lows, first, last, rough.X, rough_mu, rough.scales, c, step)
+        k += 1
+        errors[k] = next_error(errors[k - 1], rough, step, walk.mmd2[k - 1], walk.mmd2[k])
+        taken = centres[:, :k]
+        j, g, count = decide(gap, lows, errors[k], X, mu, scales, taken, keep[:k], walk.steps[:k])
+        look_at(walk, k, j, g, mu[j])
+    return k, count
 
 
 @compiled
-def blend_blocks(gap, lows, first, last, X, mu, scales, c, keep, step):
-    """Some of the blocks of ``gap <- keep gap + step (kernel - mu)``, and the minimum of each."""
+def next_error(error, rough, step, mmd2, next_mmd2):
+    """What a gap may be off after one more step; the gap itself is at most the MMD."""
+    most = sqrt(max(mmd2, next_mmd2, 0.0))
+    rounding = ((6 + rough.scales.shape[1]) * most + 12 * step) * SINGLE
+    return (1.0 - step) * error + step * rough.error + rounding
+
+
+@compiled
+def blend_blocks(gap, lows, first, last, X, mu, scales, c, step):
+    """``gap <- (1 - step) gap + step (kernel - mu)`` in some blocks, and the minimum of each."""
     scratch = np.empty(ROUGH_BLOCK, np.float32)
-    a, b = np.float32(keep), np.float32(step)
+    a, b = np.float32(1.0 - step), np.float32(step)
     for block in range(first, last):
         lo, hi = block * ROUGH_BLOCK, min((block + 1) * ROUGH_BLOCK, gap.size)
         q, out = scratch[: hi - lo], gap[lo:hi]

@@ -16,6 +16,7 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array
+from skh._memory import keep_freed_memory
 from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
@@ -24,8 +25,10 @@ from skh.refine import Refine
 from skh.rule import Rule, WeightedPoints
 from skh.sampling import MonteCarlo
 from skh.search import Target
-from skh.step import Herding, Iterate, Step
+from skh.step import ConvexIterate, Herding, Iterate, ProtectedIterate, Step
 from skh.threads import engaged
+
+keep_freed_memory()  # for the search points of the next call
 
 FEWEST, MOST = 1_000, 10_000  # search points, where their number is left to us
 
@@ -139,6 +142,10 @@ class FWQuad:
 
     def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
         """The loop of Algorithm 1: the trace of the MMD, and why it ended."""
+        if self.tol is None and isinstance(iterate, ConvexIterate | ProtectedIterate):  # in one go
+            iterate.moves(n)
+            trace = np.sqrt(np.maximum(iterate.mmd2_trace, 0.0))
+            return trace, Stop.POINTS if len(trace) == n else Stop.PRECISION
         trace = np.empty(n)
         for k in range(n):
             if not iterate.move():

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from skh import _compiled_rough
 from skh._checks import Array, Indices
-from skh.kernel import root
+from skh._compiled_rough import SINGLE
+from skh._compiled_walk import Walk
 from skh.search import SLACK, Combination, FullBlend, FullCombine, LazyBlend, Target
 from skh.threads import get_threads, in_threads
 
 Single = NDArray[np.float32]
-SINGLE = 2.0**-24  # what an operation in single precision may be off
 NARROW = 1e-12  # scales further apart than this leave the range of single precision
 COARSE = 1e-3  # an error of kernel values that rules hardly any point out
 # Shares done anew at which ruling out is given up: of kernel values, or of sums of kept values,
@@ -69,43 +69,27 @@ class RoughBlend:
     """The same as `FullBlend`, in half the time."""
 
     def __init__(self, target: Target, rough: Rough, n: int) -> None:
-        M, mu = target.mu.size, target.mu.astype(np.float32)
-        self._target, self._rough = target, rough
-        self._error, self._mmd = SINGLE, 1.0
-        self._gap, self._vertices = -mu, np.empty(n, np.intp)
-        self._keep, self._step, self._k = np.empty(n), np.empty(n), 0
-        points = rough.X, mu, rough.scales, target.X, target.mu, target.scales
-        centres = np.empty((len(target.X), n))
-        self._arrays = self._gap, _lows(M), *points, centres, self._keep, self._step
-        self._search = in_threads(_compiled_rough.rough_step_and_search, M)
+        (d, M), mu = target.X.shape, target.mu.astype(np.float32)
+        self._target, self._errors = target, np.full(n + 1, SINGLE)
+        self._gap = -mu
+        points = mu, rough, target.X, target.mu, target.scales
+        history = np.empty((d, n)), np.empty(n), self._errors
+        self._arrays = self._gap, _lows(M), *points, *history
+        self._steps = in_threads(_compiled_rough.rough_steps, M)
         self._threads = get_threads()
         self._full: FullBlend | None = None
 
-    def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
-        """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
+    def run(self, walk: Walk, k: int, n: int) -> int:
+        """Take steps k to n and search after each; how many have then been taken."""
         if self._full is not None:
-            return self._full(j, step, mmd2)
-        k = self._k
-        self._vertices[k], self._keep[k], self._step[k] = j, 1.0 - step, step
-        self._k += 1
-        error = self._bound(step, mmd2)
-        vertex, value, count = self._search(*self._arrays, k, j, error, self._threads)
-        if count > FUTILE * self._gap.size:
-            self._go_over_to_full_search()
-        return vertex, value
-
-    def _bound(self, step: float, mmd2: float) -> float:
-        """What a gap may be off after one more step; the gap itself is at most the MMD."""
-        before, self._mmd = self._mmd, root(mmd2)
-        operations = 6 + self._rough.scales.shape[1]
-        rounding = (operations * max(before, self._mmd) + 12 * step) * SINGLE
-        self._error = (1.0 - step) * self._error + step * self._rough.error + rounding
-        return self._error + SLACK
-
-    def _go_over_to_full_search(self) -> None:
+            return self._full.run(walk, k, n)
+        futile = FUTILE * self._gap.size
+        k, count = self._steps(walk, k, n, *self._arrays, self._threads, futile)
+        if count <= futile:
+            return int(k)
         self._full = FullBlend(self._target)
-        for j, step in zip(self._vertices[: self._k], self._step, strict=False):
-            self._full(j, step, 0.0)
+        self._full.catch_up(walk, k)
+        return self._full.run(walk, k, n)
 
 
 class RoughCombine:

@@ -27,9 +27,10 @@ from typing import Protocol
 
 import numpy as np
 
-from skh import _compiled, _compiled_lazy
+from skh import _compiled, _compiled_lazy, _compiled_walk
 from skh._checks import Array, Indices
 from skh._compiled_lazy import Cells
+from skh._compiled_walk import Walk
 from skh.threads import get_threads, in_threads
 
 CELL_WIDTH = 0.5  # of a cell at most, in the kernel's smallest standard deviation
@@ -115,16 +116,18 @@ class FullBlend:
     """The search for iterates that blend in one vertex at a time, at all points."""
 
     def __init__(self, target: Target) -> None:
-        self._target = target
         self._g = np.zeros(target.mu.size)
-        self._search = in_threads(_compiled.step_and_search, target.mu.size)
+        self._arrays = self._g, target.mu, target.X, target.scales
+        self._steps = in_threads(_compiled_walk.full_steps, target.mu.size)
         self._threads = get_threads()
 
-    def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
-        """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
-        t = self._target
-        vertex = self._search(self._g, t.mu, t.X, t.X[:, j], t.scales, step, self._threads)
-        return vertex, float(self._g[vertex])
+    def run(self, walk: Walk, k: int, n: int) -> int:
+        """Take steps k to n and search after each; how many have then been taken."""
+        return int(self._steps(walk, k, n, *self._arrays, self._threads))
+
+    def catch_up(self, walk: Walk, k: int) -> None:
+        """Take the first k steps of a walk, whose vertices are known."""
+        _compiled_walk.catch_up(walk, k, *self._arrays)
 
 
 class Combination(Protocol):
@@ -143,46 +146,33 @@ class FullCombine:
 
     def __init__(self, target: Target, n: int) -> None:
         self._target = target
-        self._rows = np.empty((n, target.mu.size))
-        self._g = np.empty(target.mu.size)
+        self.rows = np.empty((n, target.mu.size))
+        self.g = np.empty(target.mu.size)
 
     def add(self, chosen: Indices) -> Array:
         """Take in the last of the chosen points; its kernel values to all of them."""
         t, k = self._target, len(chosen)
-        _compiled.kernel_row(self._rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
-        return self._rows[:k, chosen[-1]]
+        _compiled.kernel_row(self.rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
+        return self.rows[:k, chosen[-1]]
 
     def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
         """The next vertex for the weights of the programme, and the iterate there."""
         t = self._target
-        vertex = _compiled.combine_and_search(self._g, t.mu, self._rows, qp.active, qp.w)
-        return vertex, float(self._g[vertex])
-
-
-def _bound_of_norm(mmd2: float) -> float:
-    return sqrt(max(mmd2, 0.0) + SLACK)
+        vertex = _compiled.combine_and_search(self.g, t.mu, self.rows, qp.active, qp.w)
+        return vertex, float(self.g[vertex])
 
 
 class LazyBlend:
     """The same as `FullBlend`, for less."""
 
     def __init__(self, target: Target, cells: Cells, n: int) -> None:
-        self._target, self._cells = target, cells
-        self._centres = np.empty((len(target.X), n))
-        self._keep, self._step = np.empty(n), np.empty(n)
-        self._F = -cells.expansion
-        self._g, self._since = np.zeros(target.mu.size), np.zeros(target.mu.size, np.intp)
-        self._k = self.kernel_evaluations = 0
+        (d, M), zeros = target.X.shape, np.zeros
+        self._arrays = target.X, cells, -cells.expansion, zeros(M), zeros(M, np.intp)
+        self._history = np.empty((d, n)), np.empty(n)  # centres, and what is kept of the past
+        self.kernel_evaluations = 0
 
-    def __call__(self, j: int, step: float, mmd2: float) -> tuple[int, float]:
-        """Blend in search point ``j`` by ``step``; the next vertex, and the iterate there."""
-        cells, k = self._cells, self._k
-        self._centres[:, k] = self._target.X[:, j]
-        self._keep[k], self._step[k] = 1.0 - step, step
-        self._k = k = k + 1
-        vertex, value, count = _compiled_lazy.blend_and_search(
-            *(cells, self._F, _bound_of_norm(mmd2), SLACK, self._g, self._since),
-            *(self._centres, self._keep[:k], self._step[:k]),
-        )
-        self.kernel_evaluations += count + cells.pivots.shape[1]
-        return int(cells.order[vertex]), value
+    def run(self, walk: Walk, k: int, n: int) -> int:
+        """Take steps k to n and search after each; how many have then been taken."""
+        k, count = _compiled_lazy.lazy_steps(walk, k, n, *self._arrays, *self._history, SLACK)
+        self.kernel_evaluations += count
+        return int(k)

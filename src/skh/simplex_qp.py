@@ -46,6 +46,15 @@ class SimplexQP:
         """The vertices with positive weight."""
         return self._active[: self._a]
 
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array, Indices]:
+        """K, c, w, the Cholesky factor and the active set, as compiled code takes them."""
+        return self.K, self.c, self.w, self._L, self._active
+
+    def set_state(self, n: int, active: int, objective: float) -> None:
+        """Compiled code has filled the arrays for n vertices, so many of them active."""
+        self._n, self._a, self.objective = n, active, objective
+
     def add(self, k: ArrayLike, c: float, ridge: float = 0.0) -> None:
         """Add a vertex with kernel values ``k`` to all vertices, itself last; weights follow.
 
@@ -58,9 +67,7 @@ class SimplexQP:
         self._solve()
 
     def _solve(self) -> None:
-        self._a, self.objective = _compiled_qp.solve(
-            self.K, self.c, self.w, self._L, self._active, self._a, self._n
-        )
+        self._a, self.objective = _compiled_qp.solve(*self.arrays, self._a, self._n)
 
 
 def solve_simplex_qp(K: ArrayLike, c: ArrayLike) -> Array:

@@ -9,19 +9,20 @@ without approximation.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Protocol
 
 import numpy as np
 
 from skh import _checks
 from skh._checks import Array, Indices
+from skh._compiled_corrective import HIDDEN, protected_steps
 from skh._compiled_qp import GRADIENT
+from skh._compiled_walk import Walk
 from skh.rough_search import blending_search, combining_search
-from skh.search import Target
+from skh.search import FullCombine, Target
 from skh.simplex_qp import SimplexQP
 from skh.weights import effective_size, protected_weights, resolution
-
-HIDDEN = -2.0  # a mean map so low that the search never finds the point again
 
 
 class Iterate(Protocol):
@@ -51,62 +52,39 @@ class Step(Protocol):
 
 
 class ConvexIterate:
-    r"""The iterate :math:`g_{k+1} = (1 - \gamma_k) g_k + \gamma_k \Phi(x^{(k+1)})`.
+    """The iterate that takes in one vertex at a time, with step sizes that may be known ahead."""
 
-    Its squared norm and its product with the mean element follow the same recursion, so the MMD
-    costs nothing.
-    """
-
-    def __init__(self, target: Target, n: int, size: StepSize) -> None:
-        self._target, self._size = target, size
-        self._chosen: list[int] = []
-        self._steps: list[float] = []
-        self.k = 0
-        self.g_norm2 = self.g_mu = 0.0
-        self._distance2 = target.norm2
-        self.search = blending_search(target, n)
-        self._look_at(target.first, 0.0)
-
-    def _look_at(self, vertex: int, g: float) -> None:
-        """Line 3 found this vertex; keep the iterate and the mean map there."""
-        self._vertex, self.g_at_vertex = vertex, g
-        self.mu_at_vertex = float(self._target.mu[vertex])
+    def __init__(self, target: Target, steps: Array) -> None:
+        first = target.first
+        self._walk = Walk.start(steps, first, float(target.mu[first]), target.norm2)
+        self._k = 0
+        self.search = blending_search(target, len(steps))
 
     def move(self) -> bool:
-        """Lines 4 to 6, then line 3 of the next iteration."""
-        step = self._size(self)
-        if step == 0.0:
-            return False
-        keep = 1.0 - step
-        cross = 2 * keep * step * self.g_at_vertex
-        self.g_norm2 = keep * keep * self.g_norm2 + cross + step * step
-        self.g_mu = keep * self.g_mu + step * self.mu_at_vertex
-        self._distance2 = self.g_norm2 - 2 * self.g_mu + self._target.norm2
-        self._chosen.append(self._vertex)
-        self._steps.append(step)
-        self.k += 1
-        self._look_at(*self.search(self._vertex, step, self._distance2))
-        return True
+        """One step, and the vertex for the next one."""
+        return self.moves(1) == 1
+
+    def moves(self, n: int) -> int:
+        """Up to n steps; fewer where rounding allows no progress."""
+        before, self._k = self._k, self.search.run(self._walk, self._k, self._k + n)
+        return self._k - before
+
+    @property
+    def mmd2_trace(self) -> Array:
+        """Squared distances to the target after each step."""
+        return self._walk.mmd2[1 : self._k + 1]
 
     @property
     def mmd2(self) -> float:
         """Squared distance to the target."""
-        return self._distance2
+        return float(self.mmd2_trace[-1]) if self._k else float(self._walk.mmd2[0])
 
     @property
     def combination(self) -> tuple[Indices, Array]:
         """The search points taken in so far, and their weights."""
-        step = np.array(self._steps)
+        step = self._walk.steps[: self._k]
         kept = np.append(np.cumprod(1.0 - step[:0:-1])[::-1], 1.0)  # by all later steps
-        return np.array(self._chosen, np.intp), step * kept
-
-
-class StepSize(Protocol):
-    """The step size of a convex iterate: 1 at k = 0, unless g_0 = 0 shall count as a vertex."""
-
-    def __call__(self, iterate: ConvexIterate) -> float:
-        """The step size at this iterate, in [0, 1]."""
-        ...
+        return self._walk.vertices[: self._k], step * kept
 
 
 class GreedyIterate(ConvexIterate):
@@ -116,14 +94,13 @@ class GreedyIterate(ConvexIterate):
     does not depend on x.
     """
 
-    def __init__(self, target: Target, n: int) -> None:
-        super().__init__(target, n, lambda iterate: 1.0 / (iterate.k + 2))
-
     @property
-    def mmd2(self) -> float:
-        """Squared distance of the points, equally weighted, to the target."""
-        scale = (self.k + 1) / self.k if self.k else 0.0
-        return scale * (scale * self.g_norm2 - 2 * self.g_mu) + self._target.norm2
+    def mmd2_trace(self) -> Array:
+        """Squared distances of the points, equally weighted, to the target."""
+        k, walk = np.arange(1, self._k + 1), self._walk
+        scale = (k + 1) / k
+        square: Array = scale * (scale * walk.norm2[k] - 2 * walk.inner[k]) + walk.mmd2[0]
+        return square
 
 
 @dataclass(frozen=True)
@@ -143,9 +120,12 @@ class Herding:
 
     def start(self, target: Target, n: int) -> Iterate:
         """The iterate g_0 = 0."""
-        if self.greedy:
-            return GreedyIterate(target, n)
-        return ConvexIterate(target, n, lambda iterate: 1.0 / (iterate.k + 1))
+        k = np.arange(n)
+        return (
+            GreedyIterate(target, 1 / (k + 2))
+            if self.greedy
+            else ConvexIterate(target, 1 / (k + 1))
+        )
 
 
 @dataclass(frozen=True)
@@ -154,7 +134,7 @@ class OpenLoop:
 
     def start(self, target: Target, n: int) -> Iterate:
         """The iterate g_0 = 0."""
-        return ConvexIterate(target, n, lambda iterate: 2.0 / (iterate.k + 2))
+        return ConvexIterate(target, 2 / (np.arange(n) + 2))
 
 
 @dataclass(frozen=True)
@@ -163,16 +143,7 @@ class LineSearch:
 
     def start(self, target: Target, n: int) -> Iterate:
         """The iterate g_0 = 0."""
-        return ConvexIterate(target, n, _exact_line_search)
-
-
-def _exact_line_search(iterate: ConvexIterate) -> float:
-    if iterate.k == 0:  # g_0 = 0 is no convex combination of vertices: all the way
-        return 1.0
-    g, mu = iterate.g_at_vertex, iterate.mu_at_vertex
-    slope = iterate.g_norm2 - iterate.g_mu - (g - mu)
-    curvature = iterate.g_norm2 - 2 * g + 1.0
-    return min(slope / curvature, 1.0) if slope > 0.0 < curvature else 0.0
+        return ConvexIterate(target, np.full(n, nan))
 
 
 class CorrectiveIterate:
@@ -224,7 +195,7 @@ class ProtectedIterate(CorrectiveIterate):
         hiding = replace(target, mu=target.mu.copy())
         super().__init__(hiding, n)
         self._ridge, self._min_ess = ridge, min_ess
-        self._w, self._mmd2 = np.zeros(0), target.norm2
+        self._w, self._mmd2, self._trace = np.zeros(0), target.norm2, np.empty(n)
 
     def move(self) -> bool:
         """Add the vertex, even if the programme has no use for it; never take it again."""
@@ -235,8 +206,31 @@ class ProtectedIterate(CorrectiveIterate):
         self._target.mu[j] = HIDDEN
         w = self._w = qp.w[: k + 1]
         self._mmd2 = qp.objective - self._ridge * float(w @ w) + self._target.norm2
+        self._trace[k] = self._mmd2
         self._vertex, self._g = self.search(qp, self.mmd2)
         return True
+
+    def moves(self, n: int) -> int:
+        """n moves, in one compiled call if they are all there will be and rows are kept in full."""
+        if isinstance(self.search, FullCombine) and self._k == 0 and n == len(self._chosen):
+            self._move_all(self.search)
+            return n
+        return sum(self.move() for _ in range(n))
+
+    def _move_all(self, search: FullCombine) -> None:
+        t, qp = self._target, self._qp
+        room, points = (search.rows, search.g), (t.mu, t.X, t.scales)
+        state = protected_steps(
+            *(self._chosen, self._trace, *qp.arrays, *room, *points, self._ridge, self._vertex)
+        )
+        qp.set_state(len(self._chosen), *state)
+        self._trace += t.norm2
+        self._k, self._w, self._mmd2 = len(self._chosen), qp.w, float(self._trace[-1])
+
+    @property
+    def mmd2_trace(self) -> Array:
+        """Squared distances to the target after each step."""
+        return self._trace[: self._k]
 
     @property
     def mmd2(self) -> float:

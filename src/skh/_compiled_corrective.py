@@ -1,0 +1,29 @@
+"""Fully corrective steps with protected weights, all in one compiled call; see `step`."""
+
+from __future__ import annotations
+
+from skh._compiled import combine_and_search, compiled, kernel_row
+from skh._compiled_qp import dot, solve
+
+HIDDEN = -2.0  # a mean map so low that the search never finds the point again
+
+
+@compiled
+def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ridge, first):
+    """Choose as many points as there is room for; ``mmd2`` lacks the squared norm of the target.
+
+    The last arguments of the programme, ``K`` to ``active``, are those of `_compiled_qp.solve`.
+    Returns how many points are active, and the objective with the ridge.
+    """
+    a, objective, j = 0, 0.0, first
+    for k in range(chosen.size):
+        chosen[k] = j
+        kernel_row(rows[k], X, X[:, j], scales)
+        for i in range(k + 1):
+            K[i, k] = K[k, i] = rows[i, j]
+        K[k, k] += ridge
+        c[k], mu[j] = mu[j], HIDDEN
+        a, objective = solve(K, c, w, L, active, a, k + 1)
+        mmd2[k] = objective - ridge * dot(w, w, k + 1)
+        j = combine_and_search(g, mu, rows, active[:a], w)
+    return a, objective

@@ -26,6 +26,7 @@ RULES = {
     "FCFW, protected": skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-3), 500),
     "pairwise FCFW": skh.FWQuad(KERNEL, skh.BlendedPairwise(), 500),
     "default, a kind of FCFW": skh.default_rule(),
+    "Stratified, matched": skh.Matched(skh.Stratified()),
 }
 EQUAL_WEIGHTS = [name for name in RULES if "FCFW" not in name and name != "FW-LS"]
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

@@ -20,6 +20,7 @@ from skh.function_model import model_from_functions
 from skh.fw_quad import FWPoints, FWQuad, Stop
 from skh.kalman import jump_markov_filter, kalman_filter
 from skh.kernel import GaussianKernel, mmd
+from skh.matched import Matched
 from skh.mixture import GaussianMixture
 from skh.model import CarryingModel, Model
 from skh.pairwise import BlendedPairwise, Pairwise
@@ -46,6 +47,7 @@ __all__ = [
     "GaussianMixture",
     "Herding",
     "LineSearch",
+    "Matched",
     "Measured",
     "Model",
     "MonteCarlo",

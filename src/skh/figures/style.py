@@ -39,7 +39,7 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "FCFW, Sobol": (RED, "D", ":"),
     "Refined Sobol": ("#d98c3f", "X", "-"),
     "FCFW, four scales": ("#8c6bb1", "p", "-"),
-    "FW, automatic": ("#2f8f9d", "h", "-"),
+    "matched": ("#2f8f9d", "h", "-"),
     "default": ("black", "o", "-"),
 }
 LABELS = {
@@ -49,7 +49,7 @@ LABELS = {
     "reference": "one reference PF",
     "SQMC": "Hilbert-sorted SQMC",
     "Hilbert-Sobol": "Sobol, Hilbert-sorted",
-    "FW, automatic": "FW, automatic kernel",
+    "matched": "default, exact moments",
     "default": "default rule",
     "FW, Sobol": "FW, Sobol search points",
     "FCFW, Sobol": "FCFW, Sobol search points",

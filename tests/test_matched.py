@@ -1,0 +1,70 @@
+"""Points with the first two moments of their mixture."""
+
+import numpy as np
+import pytest
+
+import oracles
+import skh
+
+
+def moments(points):
+    mean = points.w @ points.x
+    e = points.x - mean
+    return mean, (points.w * e.T) @ e
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("rule", [skh.MonteCarlo(), skh.default_rule()], ids=["random", "default"])
+def test_both_moments_are_those_of_the_mixture(rule, d, kind):
+    p = oracles.random_mixture(6, d, np.random.default_rng(d), kind)
+    before, after = rule(p, 40, rng=0), skh.Matched(rule)(p, 40, rng=0)
+    (mean, covariance), (_, other) = moments(after), moments(before)
+    np.testing.assert_allclose(mean, p.mean, atol=1e-12)
+    np.testing.assert_allclose(covariance, p.covariance, rtol=1e-7, atol=1e-7)
+    assert np.abs(other - p.covariance).max() > 1e-3  # there was something to do
+    np.testing.assert_array_equal(after.w, before.w)
+
+
+def test_no_other_linear_map_to_the_same_moments_moves_the_points_less():
+    """All of them are L Q C^(-1/2) L^(-1) with a rotation Q."""
+    rng = np.random.default_rng(0)
+    p = oracles.random_mixture(4, 3, rng, "matrices")
+    before, after = (
+        rule(p, 30, rng=1) for rule in (skh.MonteCarlo(), skh.Matched(skh.MonteCarlo()))
+    )
+    L = np.linalg.cholesky(p.covariance)
+
+    def moved(z):
+        return (np.linalg.norm(z - np.linalg.solve(L, (before.x - p.mean).T), axis=0) ** 2).sum()
+
+    z = np.linalg.solve(L, (after.x - p.mean).T)
+    for _ in range(100):
+        Q, _ = np.linalg.qr(np.eye(3) + 0.1 * rng.normal(size=(3, 3)))
+        Q *= np.sign(np.diag(Q))
+        assert moved(Q @ z) > moved(z)
+
+
+def test_units_do_not_matter():
+    p = oracles.random_mixture(4, 2, np.random.default_rng(0), "matrices")
+    units = np.diag([1e6, 1e-6])
+    points, scaled = (skh.Matched(skh.Stratified())(q, 30, rng=1) for q in (p, p.linear_map(units)))
+    np.testing.assert_allclose(scaled.x, points.x @ units, rtol=1e-6)
+    np.testing.assert_array_equal(scaled.component, points.component)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_too_few_points_get_the_mean_and_are_not_torn_apart(n):
+    p = skh.GaussianMixture(
+        [0.5, 0.5], [[0.0, 1.0, 0.0], [2.0, 1.0, 0.0]], np.diag([1.0, 0.0, 4.0])
+    )
+    points = skh.Matched(skh.Stratified())(p, n, rng=0)
+    mean, covariance = moments(points)
+    np.testing.assert_allclose(mean, p.mean, atol=1e-12)
+    assert (np.linalg.eigvalsh(p.covariance - covariance) > -1e-6).all()
+    assert (points.x[:, 1] == 1.0).all()  # a direction without any spread
+
+
+def test_a_rule_is_asked_for():
+    with pytest.raises(TypeError, match="rule"):
+        skh.Matched(0.3)

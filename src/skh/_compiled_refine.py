@@ -157,13 +157,40 @@ def energy(G, X, w, scales, A, b, heights, diagonal):
     return repulsion(G, X, w, scales) - attraction(G, X, w, A, b, heights, diagonal)
 
 
+# --- L-BFGS on flat vectors; slice assignments and array expressions would take long to compile --
+
+
 @compiled
-def quasi_newton(g, D, steps, changes, rho, k):
+def set_scaled(out, x, a):
+    """``out = a x``."""
+    for i in range(out.size):
+        out[i] = a * x[i]
+
+
+@compiled
+def set_sum(out, x, y, a):
+    """``out = x + a y``."""
+    for i in range(out.size):
+        out[i] = x[i] + a * y[i]
+
+
+@compiled
+def inverse_weights(w, d):
+    """``1 / (N w)`` for each of d coordinates; without a weight there is no gradient."""
+    D = np.empty(d * w.size)
+    for i in range(D.size):
+        weight = w[i % w.size]
+        D[i] = 1.0 / (w.size * (weight if weight > 0.0 else 1.0))
+    return D
+
+
+@compiled
+def quasi_newton(direction, g, D, steps, changes, rho, k):
     """The direction ``-H g`` of L-BFGS by its two loops over the last of k pairs.
 
     ``D`` is the diagonal of H before there is any pair.
     """
-    direction = -g
+    set_scaled(direction, g, -1.0)
     kept = min(k, MEMORY)
     alpha = np.empty(kept)
     for t in range(kept):
@@ -173,12 +200,11 @@ def quasi_newton(g, D, steps, changes, rho, k):
     multiply(direction, D)
     if k > 0:
         i = (k - 1) % MEMORY
-        direction /= rho[i] * dot3(changes[i], changes[i], D)
+        set_scaled(direction, direction, 1.0 / (rho[i] * dot3(changes[i], changes[i], D)))
     for t in range(kept - 1, -1, -1):
         i = (k - 1 - t) % MEMORY
         beta = rho[i] * dot(changes[i], direction)
         add_scaled(direction, steps[i], alpha[t] - beta)
-    return direction
 
 
 @compiled
@@ -190,23 +216,21 @@ def descend(X, w, scales, A, b, heights, diagonal, iterations):
     fitting a parabola until one brings enough.
     """
     d, N = X.shape
-    x, y, g, h = X.copy(), np.empty_like(X), np.empty_like(X), np.empty_like(X)
+    x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
-    D = np.empty((d, N))
-    D[:] = 1.0 / (N * np.where(w > 0.0, w, 1.0))  # without a weight there is no gradient
+    D, direction = inverse_weights(w, d), np.empty(d * N)
     before = f = energy(g, x, w, scales, A, b, heights, diagonal)
     k = 0
     for _ in range(iterations):
         gradient = g.reshape(d * N)
-        direction = quasi_newton(gradient, D.reshape(d * N), steps, changes, rho, k)
+        quasi_newton(direction, gradient, D, steps, changes, rho, k)
         slope = dot(direction, gradient)
         if not slope < 0.0:
             break
         length = 1.0 if k > 0 else 1.0 / sqrt(dot(direction, direction))
         trial = 0
         while trial < TRIALS:
-            y[:] = x
-            add_scaled(y.reshape(d * N), direction, length)
+            set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
             there = energy(h, y, w, scales, A, b, heights, diagonal)
             if there <= f + SUFFICIENT * length * slope:
                 break
@@ -215,11 +239,12 @@ def descend(X, w, scales, A, b, heights, diagonal, iterations):
             trial += 1
         if trial == TRIALS:
             break
-        change = h.reshape(d * N) - gradient
-        curvature = length * dot(direction, change)
+        i = k % MEMORY
+        set_scaled(steps[i], direction, length)
+        set_sum(changes[i], h.reshape(d * N), gradient, -1.0)
+        curvature = dot(steps[i], changes[i])
         if curvature > 0.0:
-            i = k % MEMORY
-            steps[i], changes[i], rho[i] = length * direction, change, 1.0 / curvature
+            rho[i] = 1.0 / curvature
             k += 1
         x, y, g, h, f = y, x, h, g, there
     return x, before, f

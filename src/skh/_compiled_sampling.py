@@ -202,9 +202,10 @@ def hilbert_cells(x, bits):
     n, d = x.shape
     cells = np.empty((n, d), np.int64)
     for j in range(d):
-        unit = np.abs(x[:, j]).max()  # no square may overflow
+        unit = mean = square = 0.0
+        for i in range(n):
+            unit = max(unit, abs(x[i, j]))  # no square may overflow
         unit = unit if unit > 0.0 else 1.0
-        mean = square = 0.0
         for i in range(n):
             mean += x[i, j] / unit / n
         for i in range(n):

@@ -11,7 +11,7 @@ from skh._compiled_bumps import add_aligned_bumps, add_bumps, add_skewed_bumps
 from skh._compiled_refine import descend
 
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
-WORD = "skh: compiling its kernels, once after installation (about fifteen seconds) ..."
+WORD = "skh: compiling its kernels, once after installation (up to half a minute) ..."
 USUAL = (add_bumps, add_skewed_bumps, add_aligned_bumps, descend)  # every rule needs one of them
 
 

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh import _compiled_lazy, _compiled_rough, _compiled_walk, rough_search
+from skh import (
+    _compiled_lazy,
+    _compiled_rough,
+    _compiled_rows,
+    _compiled_walk,
+    neighbours,
+    rough_search,
+)
 from skh._compiled_walk import Walk
 from skh.rough_search import SINGLE, Rough, RoughBlend, RoughCombine
 from skh.search import FullBlend, LazyBlend, Target
@@ -92,6 +99,14 @@ def patience():
         yield
 
 
+@contextmanager
+def small_blocks():
+    """Blocks of neighbours that are small enough for a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbours, "FEW", 64)
+        yield
+
+
 def rough_problem(seed, d, variance):
     """A mixture, search points and what the searches need of them."""
     rng = np.random.default_rng(seed)
@@ -134,17 +149,19 @@ class Weights:
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 7), n=st.integers(1, 150), variance=kernels)
 @settings(max_examples=40, deadline=None)
 def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
-    rng, _, kernel, x, target, rough = rough_problem(seed, d, variance)
-    search = RoughCombine(target, rough, n)
+    rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
+    with small_blocks():
+        search = RoughCombine(target, rough, n)
     chosen, w = rng.integers(0, 500, n), rng.dirichlet(np.ones(n)) * (rng.random(n) < 0.8)
     w[0] = max(w[0], 1e-3)  # at least one
     for k in range(n):
         search.add(chosen[: k + 1])
+    w /= w.sum()
+    mmd = skh.mmd(kernel, p, x[chosen], w)
     with patience():
-        search(Weights(w), 1.0)
-    gap = kernel.weighted_sum(x[chosen], w, x) - target.mu
-    error = 0.5 / _compiled_rough.LEVELS + rough.error + (n / 4 + 8) * SINGLE
-    assert np.abs(search._gap - gap).max() <= error
+        search(Weights(w), mmd**2)
+    gap = (kernel.weighted_sum(x[chosen], w, x) - target.mu)[search._order]
+    assert np.abs(search._gap - gap).max() <= search._bound(np.count_nonzero(w), mmd**2)
 
 
 @pytest.mark.parametrize("variance", [1.0, 0.01, (0.01, 0.1, 1.0, 10.0)])
@@ -153,10 +170,10 @@ def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
     x = rng.normal(size=(3000, 3)) * 3.0 + 100.0
     kernel = skh.GaussianKernel(variance)
     rough = Rough.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
-    row = np.empty(3000, np.uint16)
-    _compiled_rough.rough_row(row, rough.X, rough.X[:, 5], rough.scales)
-    off = row / _compiled_rough.LEVELS - kernel.gram(x[5:6], x)[0]
-    assert np.abs(off).max() <= 0.5 / _compiled_rough.LEVELS + rough.error
+    row, scratch = np.empty(3000, np.uint16), np.empty((2, 3000), np.float32)
+    _compiled_rows.rough_row(row, scratch, rough.X, 0, 3000, rough.X[:, 5], rough.scales)
+    off = row / _compiled_rows.LEVELS - kernel.gram(x[5:6], x)[0]
+    assert np.abs(off).max() <= 0.5 / _compiled_rows.LEVELS + rough.error
     assert rough.error < 1e4 * SINGLE
 
 
@@ -293,7 +310,11 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     target = target_of(p, skh.GaussianKernel(1.0), p.sample(60, rng=0)[0], lazy=True)
     k, w = 3, np.array([0.5, 0.2, 0.3])
     centres, keep = target.X[:, :k].copy(), np.array([0.0, 0.5, 0.7])
-    rows = rng.integers(0, 65536, (5, 60)).astype(np.uint16)
+    levels = rng.integers(0, 65536, (1, 6, 64)).astype(np.uint16)
+    rows = levels, np.array([[0, 1, 2, 9, 9, 9]]), np.array([3])
+    single, scales = target.X.astype(np.float32), target.scales.astype(np.float32)
+    boxes = single, single.min(axis=1, keepdims=True), single.max(axis=1, keepdims=True)
+    six = np.zeros((2, 6))
     grid = (target.X, target.X.min(axis=1), 0.5, np.array([40, 40]))
     bumps = (centres.T.copy(), w, np.ones(3))
     state = [np.zeros(60), np.zeros(60, np.intp), centres, keep, w]
@@ -302,7 +323,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     shape, P = cells.expansion.shape, pivots.shape[1]
     exact, three = (target.X, target.mu, target.scales), np.arange(3)
     gap = rng.normal(size=60).astype(np.float32)
-    room = np.zeros(60, np.float32), np.zeros(1, np.float32)
+    room = np.zeros(60, np.uint16), np.zeros((2, 60), np.float32)
     walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, target.mu[2], target.norm2)
     calls = [
         (_compiled_lazy.sort_by_cell, grid),
@@ -324,11 +345,18 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         (_compiled_rough.lowest_of, (gap, gap.copy())),
         (_compiled_rough.lowest_of, (gap[:1], gap.copy())),
         (_compiled_rough.any_below, (gap, 0.0)),
-        (_compiled_rough.kernel_to_chosen, (target.X, target.scales, three)),
-        (_compiled_rough.rough_combine, (*room, target.mu, rows, three, w)),
+        (_compiled_rough.points_below, (gap, gap[:1], 64, 0.0)),
+        (_compiled_rough.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
+        (_compiled_lazy.replay_four, (w, keep, w, keep, keep, w)),
+        (_compiled_rows.squared_distance_to_box, (*single.reshape(2, 2, -1), 3, single[:2, 0])),
+        (_compiled_rows.rough_row, (*room, single, 0, 60, single[:, 5], scales)),
+        (_compiled_rows.take_in, (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7)),
+        (_compiled_rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
+        (_compiled_rows.combine_rows, (gap, gap[:1], gap, *rows, w)),
+        (_compiled_rows.columns, (centres, three)),
         (
-            _compiled_rough.rough_combine_and_search,
-            (*room, rows, *exact, three, three, w, 0.1),
+            _compiled_rows.combine_rows_and_search,
+            (gap, gap[:1], gap, *rows, np.arange(60)[::-1], *exact, centres, three, w, 0.1),
         ),
         (
             _compiled_rough.decide,

@@ -22,11 +22,10 @@ from skh._compiled import (
     count_blocks,
     inlined,
     kernel_block,
-    kernel_row,
     lowest,
     squared_distances,
 )
-from skh._compiled_lazy import replay
+from skh._compiled_lazy import replay_four
 from skh._compiled_walk import look_at, take_step
 
 ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
@@ -140,34 +139,61 @@ def lowest_of(gap, q):
 @compiled
 def any_below(gap, worst):
     """Whether any of some numbers is at most ``worst``: without a branch for each of them."""
-    hits = 0
+    hits = np.int32(0)
     for i in range(gap.size):
-        hits += gap[i] <= worst
+        hits |= np.int32(gap[i] <= worst)
     return hits > 0
+
+
+@compiled
+def points_below(gap, lows, size, worst):
+    """The points whose gap is at most ``worst``; ``lows`` has the least of each ``size`` points."""
+    found, count, worst = np.empty(gap.size, np.intp), 0, np.float32(worst)
+    for b in range(lows.size):
+        if lows[b] > worst:
+            continue
+        for lo in range(b * size, min((b + 1) * size, gap.size), CHUNK):
+            chunk = gap[lo : lo + CHUNK]
+            if any_below(chunk, worst):
+                for i in range(chunk.size):
+                    if chunk[i] <= worst:
+                        found[count] = lo + i
+                        count += 1
+    return found[:count]
+
+
+@compiled
+def winner(points, X, mu, scales, centres, keep, step):
+    """Among some points the argmin of the exact ``g - mu``, the first one in case of a tie.
+
+    Returns g there and the number of kernel evaluations as well.  The exact g has taken in the
+    kernels at the columns of ``centres`` one after the other.
+    """
+    k = step.size
+    rows, q = np.zeros((4, k)), np.empty(k)
+    best, arg, value = np.inf, 0, 0.0
+    for first in range(0, points.size, 4):
+        four = points[first : first + 4]
+        for i in range(four.size):
+            kernel_block(rows[i], q, centres, 0, k, X[:, four[i]], scales)
+        g = replay_four(rows[0], rows[1], rows[2], rows[3], keep, step)
+        for i in range(four.size):
+            m = four[i]
+            gap = g[i] - mu[m]
+            if gap < best or (gap == best and m < arg):
+                best, arg, value = gap, m, g[i]
+    return arg, value, k * points.size
 
 
 @compiled
 def decide(gap, lows, error, X, mu, scales, centres, keep, step):
     """The argmin of the exact ``g - mu``, g there and the number of kernel evaluations.
 
-    The exact g has taken in the kernels at the columns of ``centres`` one after the other (see
-    `replay`).  It is computed only where ``gap``, which is off by at most ``error``, does not rule
-    out that the point wins; ``lows`` has the least gap of each block.
+    It is computed only where ``gap``, which is off by at most ``error``, does not rule out that the
+    point wins; ``lows`` has the least gap of each block.
     """
-    k, worst = step.size, lows.min() + 2.0 * error
-    row, q = np.empty(k), np.empty(k)
-    best, arg, value, count = np.inf, 0, 0.0, 0
-    for lo in range(0, gap.size, CHUNK):
-        if lows[lo // ROUGH_BLOCK] > worst or not any_below(gap[lo : lo + CHUNK], worst):
-            continue
-        for m in range(lo, min(lo + CHUNK, gap.size)):
-            if gap[m] <= worst:
-                kernel_block(row, q, centres, 0, k, X[:, m], scales)
-                g = replay(0.0, row, keep, step, 0)
-                count += k
-                if g - mu[m] < best:
-                    best, arg, value = g - mu[m], m, g
-    return arg, value, count
+    points = points_below(gap, lows, ROUGH_BLOCK, lows.min() + 2.0 * error)
+    return winner(points, X, mu, scales, centres, keep, step)
 
 
 # --- iterates that blend in one vertex at a time --------------------------------------------------
@@ -221,71 +247,3 @@ def blend_blocks(gap, lows, first, last, X, mu, scales, c, step):
         for s in range(1, scales.shape[1]):
             add_exp32(out, q, b * scales[1, s], scales[0, s])
         lows[block] = lowest_of(out, q)
-
-
-# --- iterates that change all weights: sums of rough rows -----------------------------------------
-
-
-@compiled
-def rough_row(out, X, c, scales):
-    """The kernel between the columns of ``X`` and ``c`` as integers in [0, LEVELS]."""
-    scratch = np.empty((2, BLOCK), np.float32)
-    levels, half = np.float32(LEVELS), np.float32(0.5)
-    for lo in range(0, out.size, BLOCK):
-        hi = min(lo + BLOCK, out.size)
-        q, row, block = scratch[0, : hi - lo], scratch[1, : hi - lo], out[lo:hi]
-        rough_squares(q, X, lo, hi, c)
-        row[:] = 0.0
-        for s in range(scales.shape[1]):
-            add_exp32(row, q, scales[1, s], scales[0, s])
-        for m in range(block.size):
-            block[m] = np.uint16(min(row[m] * levels + half, levels))
-
-
-@compiled
-def kernel_to_chosen(X, scales, chosen):
-    """The kernel between the last of the chosen points and all of them."""
-    values = np.empty(chosen.size)
-    kernel_row(values, X[:, chosen], X[:, chosen[-1]].copy(), scales)
-    return values
-
-
-@compiled
-def add_levels(out, r, s, t, u, a):  # pragma: no cover - intrinsic
-    """``out += a[0] r + a[1] s + a[2] t + a[3] u`` for rows of integers, in single precision.
-
-    Four rows at a time, since it is the way to the cache and back that takes the time.
-    """
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
-    f, a0, a1, a2, a3 = np.float32, a[0], a[1], a[2], a[3]
-    for m in range(out.size):
-        out[m] += (a0 * f(r[m]) + a1 * f(s[m])) + (a2 * f(t[m]) + a3 * f(u[m]))
-
-
-@compiled
-def rough_combine(gap, lows, mu, rows, active, w):
-    """``gap = sum of w[i] rows[active[i]] / LEVELS - mu``, and its minimum in each block."""
-    k = w.size
-    four = np.zeros((k + 3) // 4 * 4, np.float32)  # the weights, and zeros to fill up
-    index = np.zeros(four.size, np.intp)
-    for i in range(k):
-        four[i], index[i] = w[i] / LEVELS, active[i]
-    scratch = np.empty(ROUGH_BLOCK, np.float32)
-    for b in range(lows.size):
-        lo, hi = b * ROUGH_BLOCK, min((b + 1) * ROUGH_BLOCK, mu.size)
-        block, target = gap[lo:hi], mu[lo:hi]
-        for m in range(block.size):
-            block[m] = -target[m]
-        for i in range(0, four.size, 4):
-            r, s = rows[index[i], lo:hi], rows[index[i + 1], lo:hi]
-            t, u = rows[index[i + 2], lo:hi], rows[index[i + 3], lo:hi]
-            add_levels(block, r, s, t, u, four[i : i + 4])
-        lows[b] = lowest_of(block, scratch)
-
-
-@compiled
-def rough_combine_and_search(gap, lows, rows, X, mu, scales, vertices, active, w, error):
-    """`combine_and_search` for the weights of ``vertices[active]``: what `decide` returns."""
-    centres, w, keep = X[:, vertices[active]], w[active], np.ones(active.size)
-    rough_combine(gap, lows, mu, rows, active, w)
-    return decide(gap, lows, error, X, mu, scales, centres, keep, w)

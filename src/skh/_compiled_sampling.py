@@ -247,3 +247,27 @@ def hilbert_keys(cells, bits):
             for j in range(d):
                 keys[row] = keys[row] << 1 | (a[j] ^ flip) >> level & 1
     return keys
+
+
+@compiled
+def sort_along_curve(X, low, width, side, curve):
+    """The order of points along a curve through a grid of ``side`` cells of a width on each axis.
+
+    ``curve`` tells when it comes to which cell, the last coordinate running fastest.  A counting
+    sort, so points of the same cell keep their order.
+    """
+    d, M = X.shape
+    cell, start = np.zeros(M, np.intp), np.zeros(curve.size + 1, np.intp)
+    for j in range(d):
+        for m in range(M):
+            cell[m] = cell[m] * side + min(int((X[j, m] - low[j]) / width), side - 1)
+    for m in range(M):
+        cell[m] = curve[cell[m]]
+        start[cell[m] + 1] += 1
+    for i in range(curve.size):
+        start[i + 1] += start[i]
+    order = np.empty(M, np.intp)
+    for m in range(M):
+        order[start[cell[m]]] = m
+        start[cell[m]] += 1
+    return order

@@ -29,6 +29,7 @@ import numpy as np
 
 from skh import _compiled, _compiled_lazy, _compiled_walk
 from skh._checks import Array, Indices
+from skh._compiled_corrective import HIDDEN
 from skh._compiled_lazy import Cells
 from skh._compiled_walk import Walk
 from skh.threads import get_threads, in_threads
@@ -154,6 +155,10 @@ class FullCombine:
         t, k = self._target, len(chosen)
         _compiled.kernel_row(self.rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
         return self.rows[:k, chosen[-1]]
+
+    def hide(self, j: int) -> None:
+        """Never find search point ``j`` again."""
+        self._target.mu[j] = HIDDEN
 
     def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
         """The next vertex for the weights of the programme, and the iterate there."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import Array, Indices
-from skh._compiled_corrective import HIDDEN, protected_steps
+from skh._compiled_corrective import protected_steps
 from skh._compiled_qp import GRADIENT
 from skh._compiled_walk import Walk
 from skh.rough_search import blending_search, combining_search
@@ -203,7 +203,7 @@ class ProtectedIterate(CorrectiveIterate):
         self._chosen[k] = j
         self._k += 1
         qp.add(self.search.add(self._chosen[: k + 1]), self._target.mu[j], self._ridge)
-        self._target.mu[j] = HIDDEN
+        self.search.hide(j)
         w = self._w = qp.w[: k + 1]
         self._mmd2 = qp.objective - self._ridge * float(w @ w) + self._target.norm2
         self._trace[k] = self._mmd2

@@ -13,9 +13,9 @@ def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ri
     """Choose as many points as there is room for; ``mmd2`` lacks the squared norm of the target.
 
     The last arguments of the programme, ``K`` to ``active``, are those of `_compiled_qp.solve`.
-    Returns how many points are active, and the objective with the ridge.
+    Returns how many points are active, and the level and the objective of the programme.
     """
-    a, objective, j = 0, 0.0, first
+    a, level, objective, j = 0, 0.0, 0.0, first
     for k in range(chosen.size):
         chosen[k] = j
         kernel_row(rows[k], X, X[:, j], scales)
@@ -23,7 +23,7 @@ def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ri
             K[i, k] = K[k, i] = rows[i, j]
         K[k, k] += ridge
         c[k], mu[j] = mu[j], HIDDEN
-        a, objective = solve(K, c, w, L, active, a, k + 1)
+        a, level, objective = solve(K, c, w, L, active, a, k + 1, level)
         mmd2[k] = objective - ridge * dot(w, w, k + 1)
         j = combine_and_search(g, mu, rows, active[:a], w)
-    return a, objective
+    return a, level, objective

@@ -1,7 +1,9 @@
 """The compiled active-set steps behind `simplex_qp`; see there for the method.
 
 The active points stand in ``active[:a]`` in the order of the rows of the Cholesky factor
-``L[:a, :a]`` of Q = K + 11' restricted to them.
+``L[:a, :a]`` of Q = K + 11' restricted to them.  The last two rows of ``L`` are the right-hand
+sides, c and 1, as far as they can be solved for without knowing which points come next: L^-1 c and
+L^-1 1.  They grow and shrink with the factor.
 """
 
 from __future__ import annotations
@@ -31,11 +33,10 @@ def dot(x, y, n):
 
 
 @compiled
-def factor_solve(L, a, b):
-    """``b <- (L L')^-1 b``."""
+def forward(L, a, b):
+    """``b <- L^-1 b``."""
     for i in range(a):
         b[i] = (b[i] - dot(L[i], b, i)) / L[i, i]
-    backward(L, a, b)
 
 
 @compiled
@@ -49,6 +50,25 @@ def backward(L, a, b):
 
 
 @compiled
+def join(c, L, active, a, j, q, pivot):
+    """Make vertex j active, whose row of the factor is ``q`` and then the root of the pivot."""
+    for i in range(a):
+        L[a, i] = q[i]
+    L[a, a] = sqrt(pivot)
+    L[-2, a] = (c[j] - dot(q, L[-2], a)) / L[a, a]
+    L[-1, a] = (1.0 - dot(q, L[-1], a)) / L[a, a]
+    active[a] = j
+    return a + 1
+
+
+@compiled
+def rotate(row, i, c, s):
+    """Rotate the entries i and i + 1 of a row."""
+    x, y = row[i], row[i + 1]
+    row[i], row[i + 1] = c * x + s * y, c * y - s * x
+
+
+@compiled
 def drop(L, active, a, r):
     """Take the r-th active point out; Givens rotations make the factor triangular again."""
     for i in range(r, a - 1):
@@ -59,34 +79,45 @@ def drop(L, active, a, r):
         h = hypot(L[i, i], L[i, i + 1])
         c, s = L[i, i] / h, L[i, i + 1] / h
         for k in range(i, a - 1):
-            x, y = L[k, i], L[k, i + 1]
-            L[k, i], L[k, i + 1] = c * x + s * y, c * y - s * x
+            rotate(L[k], i, c, s)
+        rotate(L[-2], i, c, s)
+        rotate(L[-1], i, c, s)
     return a - 1
+
+
+@compiled
+def residual(K, c, active, v, nu, n):
+    """``c + nu 1 - Q v`` at the active points."""
+    everywhere = np.zeros(n)  # v at all vertices, so that rows of K are read in one go
+    for i in range(v.size):
+        everywhere[active[i]] = v[i]
+    out, total = np.empty(v.size), v.sum()
+    for i in range(v.size):
+        out[i] = c[active[i]] + nu - total - dot(K[active[i]], everywhere, n)
+    return out
 
 
 @compiled
 def affine_minimiser(K, c, L, active, a, n):
     """The minimiser with sum one but free signs: Q v = c + nu 1, 1'v = 1, refined once.
 
-    Refinement with the true K makes the result independent of how many points came and went since
-    the factor was made.
+    Returns the level of the gradient, K v - c = nu - 1, as well.  Refinement with the true K makes
+    the result independent of how many points came and went since the factor was made.
     """
-    ones, v, residual = np.ones(a), np.zeros(a), np.empty(a)
-    factor_solve(L, a, ones)
-    everywhere = np.zeros(n)  # v at all vertices, so that rows of K are read in one go
-    nu = 0.0
-    for _ in range(2):
-        total = v.sum()
-        for i in range(a):
-            known = dot(K[active[i]], everywhere, n) if total != 0.0 else 0.0
-            residual[i] = c[active[i]] + nu - total - known
-        factor_solve(L, a, residual)
-        change = (1.0 - total - residual.sum()) / ones.sum()
+    ones, rest = L[-1, :a], L[-2, :a].copy()
+    v, nu = np.zeros(a), 0.0
+    for refined in range(2):
+        if refined:
+            rest = residual(K, c, active, v, nu, n)
+            forward(L, a, rest)
+        change = (1.0 - v.sum() - dot(rest, ones, a)) / dot(ones, ones, a)
         nu += change
         for i in range(a):
-            v[i] += residual[i] + change * ones[i]
-            everywhere[active[i]] = v[i]
-    return v
+            rest[i] += change * ones[i]
+        backward(L, a, rest)
+        for i in range(a):
+            v[i] += rest[i]
+    return v, nu - v.sum()
 
 
 @compiled
@@ -103,20 +134,25 @@ def first_blocked(w, active, a, v):
 
 @compiled
 def settle(K, c, w, L, active, a, n):
-    """Wolfe's minor cycle: go to the affine minimiser, dropping points whose weight vanishes."""
+    """Wolfe's minor cycle: go to the affine minimiser, dropping points whose weight vanishes.
+
+    Returns the number of active points and the level of the gradient at them.
+    """
     while True:
-        v = affine_minimiser(K, c, L, active, a, n)
+        v, level = affine_minimiser(K, c, L, active, a, n)
         step, row = first_blocked(w, active, a, v)
+        if row < 0:
+            for i in range(a):
+                w[active[i]] = v[i]
+            return a, level
         for i in range(a):
             w[active[i]] += step * (v[i] - w[active[i]])
-        if row < 0:
-            return a
         w[active[row]] = 0.0
         a = drop(L, active, a, row)
 
 
 @compiled
-def enter(K, w, L, active, a, j):
+def enter(K, c, w, L, active, a, j):
     """Make vertex j active.
 
     Where j is affinely dependent on the active points (its pivot vanishes), moving weight from its
@@ -126,15 +162,11 @@ def enter(K, w, L, active, a, j):
     while True:
         q = np.empty(a)
         for i in range(a):
-            q[i] = K[active[i], j] + 1.0
-        for i in range(a):
-            q[i] = (q[i] - dot(L[i], q, i)) / L[i, i]
+            q[i] = K[j, active[i]] + 1.0
+        forward(L, a, q)
         pivot = K[j, j] + 1.0 - dot(q, q, a)
         if pivot > PIVOT or a == 0:
-            L[a, :a] = q
-            L[a, a] = sqrt(pivot)
-            active[a] = j
-            return a + 1
+            return join(c, L, active, a, j, q, pivot)
         backward(L, a, q)
         move, row = np.inf, -1
         for i in range(a):
@@ -148,29 +180,33 @@ def enter(K, w, L, active, a, j):
 
 
 @compiled
-def solve(K, c, w, L, active, a, n):
+def steepest(K, c, w, n, tried, level):
+    """The vertex without weight whose gradient is lowest, if below ``level``; or -1."""
+    best, j = level, -1
+    for i in range(n):
+        if w[i] == 0.0 and not tried[i]:
+            g = dot(K[i], w, n) - c[i]
+            if g < best:
+                best, j = g, i
+    return j
+
+
+@compiled
+def solve(K, c, w, L, active, a, n, level):
     """Optimal weights on the first n vertices, starting from the optimal ones of the active set.
 
-    Returns the number of active points and the objective.  A vertex that enters and is at once
-    dropped again, because its gain is below rounding, is not tried a second time before another one
-    has made progress.
+    Returns the number of active points, the level of the gradient at them, which is to be handed in
+    the next time, and the objective.  A vertex that enters and is at once dropped again, because
+    its gain is below rounding, is not tried a second time before another one has made progress.
     """
     tried = np.zeros(n, np.bool_)
-    level = 0.0
     for _ in range(100 + 20 * n):  # far above what is ever needed: rounding must not make it cycle
-        g = np.empty(n)
-        for i in range(n):
-            g[i] = dot(K[i], w, n) - c[i]
-        level = dot(w, g, n)
-        best, j = level - GRADIENT if a else np.inf, -1
-        for i in range(n):
-            if g[i] < best and not tried[i]:
-                best, j = g[i], i
+        j = steepest(K, c, w, n, tried, level - GRADIENT if a else np.inf)
         if j < 0:
             break
-        a = settle(K, c, w, L, active, enter(K, w, L, active, a, j), n)
+        a, level = settle(K, c, w, L, active, enter(K, c, w, L, active, a, j), n)
         if w[j] > 0.0:
             tried[:] = False
         tried[j] = True
     w[:n] /= w[:n].sum()
-    return a, level - dot(w, c, n)
+    return a, level, level - dot(w, c, n)

@@ -36,9 +36,10 @@ class SimplexQP:
         self.K = np.zeros((capacity, capacity))
         self.c = np.zeros(capacity)
         self.w = np.zeros(capacity)
-        self._L = np.zeros((capacity, capacity))
+        self._L = np.zeros((capacity + 2, capacity))
         self._active = np.zeros(capacity, dtype=np.intp)
         self._n = self._a = 0
+        self.level = 0.0  # of the gradient, Kw - c, at the active vertices
         self.objective = 0.0  # w'Kw - 2c'w at the optimum
 
     @property
@@ -51,9 +52,9 @@ class SimplexQP:
         """K, c, w, the Cholesky factor and the active set, as compiled code takes them."""
         return self.K, self.c, self.w, self._L, self._active
 
-    def set_state(self, n: int, active: int, objective: float) -> None:
+    def set_state(self, n: int, active: int, level: float, objective: float) -> None:
         """Compiled code has filled the arrays for n vertices, so many of them active."""
-        self._n, self._a, self.objective = n, active, objective
+        self._n, self._a, self.level, self.objective = n, active, level, objective
 
     def add(self, k: ArrayLike, c: float, ridge: float = 0.0) -> None:
         """Add a vertex with kernel values ``k`` to all vertices, itself last; weights follow.
@@ -67,7 +68,8 @@ class SimplexQP:
         self._solve()
 
     def _solve(self) -> None:
-        self._a, self.objective = _compiled_qp.solve(*self.arrays, self._a, self._n)
+        state = _compiled_qp.solve(*self.arrays, self._a, self._n, self.level)
+        self.set_state(self._n, *state)
 
 
 def solve_simplex_qp(K: ArrayLike, c: ArrayLike) -> Array:

@@ -170,9 +170,7 @@ class CorrectiveIterate:
 
     def _gap(self) -> float:
         """By how much the vertex lies below the level of the active points: the Frank-Wolfe gap."""
-        qp = self._qp
-        level = qp.objective + qp.c @ qp.w  # w'(Kw - c)
-        return float(level - (self._g - self._target.mu[self._vertex]))
+        return float(self._qp.level - (self._g - self._target.mu[self._vertex]))
 
     @property
     def mmd2(self) -> float:

@@ -21,6 +21,8 @@ from skh._compiled import summing as compiled
 # blocked before the curvature along such a combination can matter (see `enter`).
 PIVOT = 1e-14
 GRADIENT = 1e-14
+# What a gradient may be off without refinement: it is compared with others by GRADIENT.
+ROUNDING = 1e-15
 
 
 @compiled
@@ -98,25 +100,35 @@ def residual(K, c, active, v, nu, n):
 
 
 @compiled
+def largest(x):
+    """The greatest absolute value, or 0."""
+    most = 0.0
+    for i in range(x.size):
+        most = max(most, abs(x[i]))
+    return most
+
+
+@compiled
 def affine_minimiser(K, c, L, active, a, n):
-    """The minimiser with sum one but free signs: Q v = c + nu 1, 1'v = 1, refined once.
+    """The minimiser with sum one but free signs: Q v = c + nu 1, 1'v = 1, refined where it must be.
 
     Returns the level of the gradient, K v - c = nu - 1, as well.  Refinement with the true K makes
     the result independent of how many points came and went since the factor was made.
     """
     ones, rest = L[-1, :a], L[-2, :a].copy()
-    v, nu = np.zeros(a), 0.0
-    for refined in range(2):
-        if refined:
-            rest = residual(K, c, active, v, nu, n)
-            forward(L, a, rest)
-        change = (1.0 - v.sum() - dot(rest, ones, a)) / dot(ones, ones, a)
+    v, nu, missing = np.zeros(a), 0.0, 1.0
+    for _ in range(3):
+        change = (missing - dot(rest, ones, a)) / dot(ones, ones, a)
         nu += change
         for i in range(a):
             rest[i] += change * ones[i]
         backward(L, a, rest)
         for i in range(a):
             v[i] += rest[i]
+        missing, rest = 1.0 - v.sum(), residual(K, c, active, v, nu, n)
+        if max(largest(rest), abs(missing)) < ROUNDING:
+            break
+        forward(L, a, rest)
     return v, nu - v.sum()
 
 

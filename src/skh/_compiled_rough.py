@@ -139,9 +139,9 @@ def lowest_of(gap, q):
 @compiled
 def any_below(gap, worst):
     """Whether any of some numbers is at most ``worst``: without a branch for each of them."""
-    hits = np.int32(0)
+    hits = 0
     for i in range(gap.size):
-        hits |= np.int32(gap[i] <= worst)
+        hits += gap[i] <= worst
     return hits > 0
 
 

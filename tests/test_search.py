@@ -171,7 +171,8 @@ def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
     kernel = skh.GaussianKernel(variance)
     rough = Rough.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
     row, scratch = np.empty(3000, np.uint16), np.empty((2, 3000), np.float32)
-    _compiled_rows.rough_row(row, scratch, rough.X, 0, 3000, rough.X[:, 5], rough.scales)
+    _compiled_rough.rough_squares(scratch[0], rough.X, 0, 3000, rough.X[:, 5])
+    _compiled_rows.set_levels(row, *scratch, rough.scales)
     off = row / _compiled_rows.LEVELS - kernel.gram(x[5:6], x)[0]
     assert np.abs(off).max() <= 0.5 / _compiled_rows.LEVELS + rough.error
     assert rough.error < 1e4 * SINGLE
@@ -323,7 +324,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     shape, P = cells.expansion.shape, pivots.shape[1]
     exact, three = (target.X, target.mu, target.scales), np.arange(3)
     gap = rng.normal(size=60).astype(np.float32)
-    room = np.zeros(60, np.uint16), np.zeros((2, 60), np.float32)
+    room = np.zeros(60, np.uint16), np.abs(gap), np.zeros(60, np.float32)
     walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, target.mu[2], target.norm2)
     calls = [
         (_compiled_lazy.sort_by_cell, grid),
@@ -349,7 +350,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         (_compiled_rough.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
         (_compiled_lazy.replay_four, (w, keep, w, keep, keep, w)),
         (_compiled_rows.squared_distance_to_box, (*single.reshape(2, 2, -1), 3, single[:2, 0])),
-        (_compiled_rows.rough_row, (*room, single, 0, 60, single[:, 5], scales)),
+        (_compiled_rows.set_levels, (*room, scales)),
         (_compiled_rows.take_in, (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7)),
         (_compiled_rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
         (_compiled_rows.combine_rows, (gap, gap[:1], gap, *rows, w)),

@@ -14,6 +14,8 @@ from skh._compiled import _full_vectors, compiled, kernel_row
 from skh._compiled_rough import add_exp32, lowest_of, points_below, rough_squares, winner
 
 LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS
+# The share of the squared reach from which on a box that is reached may hold no point that is.
+DOUBT = 0.3
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -30,11 +32,9 @@ def squared_distance_to_box(low, high, b, c):
 
 
 @compiled
-def rough_row(out, scratch, X, lo, hi, c, scales):
-    """The kernel between ``X[:, lo:hi]`` and ``c`` as integers in [0, LEVELS]."""
-    q, row = scratch[0, : hi - lo], scratch[1, : hi - lo]
+def set_levels(out, q, row, scales):
+    """The kernel at the squared distances ``q`` as integers in [0, LEVELS]; ``row`` is scratch."""
     levels, half = np.float32(LEVELS), np.float32(0.5)
-    rough_squares(q, X, lo, hi, c)
     for m in range(row.size):
         row[m] = half
     for s in range(scales.shape[1]):
@@ -46,14 +46,20 @@ def rough_row(out, scratch, X, lo, hi, c, scales):
 @compiled
 def add_row(levels, owner, filled, X, low, high, scales, reach, vertex, c):
     """Keep the row of a vertex, which is at ``c``, in each block that it reaches."""
-    size = levels.shape[2]
+    size, far = levels.shape[2], reach * reach
     scratch = np.empty((2, size), np.float32)
     for b in range(filled.size):
-        if squared_distance_to_box(low, high, b, c) <= reach * reach:
-            i, lo, hi = filled[b], b * size, min((b + 1) * size, X.shape[1])
-            rough_row(levels[b, i, : hi - lo], scratch, X, lo, hi, c, scales)
-            owner[b, i] = vertex
-            filled[b] += 1
+        nearest = squared_distance_to_box(low, high, b, c)
+        if nearest > far:
+            continue
+        i, lo, hi = filled[b], b * size, min((b + 1) * size, X.shape[1])
+        q, row = scratch[0, : hi - lo], scratch[1, : hi - lo]
+        rough_squares(q, X, lo, hi, c)
+        if nearest > DOUBT * far and lowest_of(q, row) > far:
+            continue
+        set_levels(levels[b, i, : hi - lo], q, row, scales)
+        owner[b, i] = vertex
+        filled[b] += 1
 
 
 @compiled
@@ -124,11 +130,15 @@ def rows_with_weight(rows, a, owner, w):
 
 @compiled
 def combine_rows(gap, lows, mu, levels, owner, filled, w):
-    """``gap = sum of w[i] row i - mu``, and its minimum in each block."""
-    size = levels.shape[2]
+    """``gap = sum of w[i] row i - mu``, and its minimum in each block.
+
+    Every other time from the last block to the first: what came last is still in the cache.
+    """
+    size, backwards = levels.shape[2], np.count_nonzero(w) % 2
     rows, a = np.empty(w.size + 3, np.intp), np.empty(w.size + 3, np.float32)
     scratch = np.empty(size, np.float32)
-    for b in range(lows.size):
+    for i in range(lows.size):
+        b = lows.size - 1 - i if backwards else i
         lo, hi = b * size, min((b + 1) * size, mu.size)
         block, target = gap[lo:hi], mu[lo:hi]
         for m in range(block.size):

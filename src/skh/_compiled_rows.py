@@ -1,8 +1,8 @@
 """The compiled vertex search for iterates that change all weights: sums of rough kernel rows.
 
 A kernel row, the kernel between a vertex and all search points, is kept as 16-bit integers: what is
-read again and again should be short.  Search points stand in blocks of neighbours, and each
-block keeps the rows of those vertices only that reach it: ``levels[b, i]`` belongs to vertex
+read again and again should be short.  Search points stand in blocks of neighbours, and each block
+keeps the rows of those vertices only that reach it: ``levels[b, i]`` belongs to vertex
 ``owner[b, i]``, for i below ``filled[b]``.  All others are zero throughout the block.
 """
 

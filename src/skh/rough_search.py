@@ -105,8 +105,8 @@ class RoughCombine:
     """The same as `FullCombine` in a quarter of the memory or less, and so of the time.
 
     It is the way to the rows of kernel values that takes the time; 16 bits each are enough to rule
-    out all but a few points, and most of them are zero where the points spread wider than the
-    kernel reaches.
+    out all but a few points, and where the points spread wider than the kernel reaches, whole
+    blocks of them are zero and are left out (`neighbours`).
     """
 
     def __init__(self, target: Target, rough: Rough, n: int) -> None:

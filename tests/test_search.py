@@ -196,6 +196,39 @@ def two_threads():
     skh.set_threads(1)
 
 
+@pytest.mark.parametrize("M", [500, 20_000])
+def test_more_shares_than_blocks_change_nothing(M):
+    """As on a machine with many cores, where some of them have nothing to do."""
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    target = target_of(p, skh.GaussianKernel(1.0), p.sample(M, rng=0)[0])
+    one, many = (skh.Herding().start(target, 40) for _ in range(2))
+    many.search._threads = 9
+    assert one.moves(40) == many.moves(40) == 40
+    np.testing.assert_array_equal(one.combination[0], many.combination[0])
+    np.testing.assert_array_equal(one.mmd2_trace, many.mmd2_trace)
+
+
+def test_all_points_are_tried_where_the_likely_ones_disappoint():
+    p, kernel = oracles.random_mixture(20, 2, np.random.default_rng(0)), skh.GaussianKernel(1.0)
+    x = p.sample(500, rng=0)[0]
+    target = target_of(p, kernel, x)
+    points = (target.X, target.mu, target.scales, target.X[:, :1].copy(), np.zeros(1), np.ones(1))
+    exact, found, misled = kernel.gram(x, x[:1])[:, 0] - target.mu, np.empty(500, np.intp), 0
+    error = 0.05 * np.ptp(exact)
+    for seed in range(50):
+        noise = np.random.default_rng(seed).uniform(-error, error, 500)
+        gap = (exact + noise).astype(np.float32)
+        lows, worst = gap.min()[None], gap.min() + _compiled_rough.LIKELY * error
+        count = _compiled_rough.find_below(found, gap, lows, 0, 1, 4096, worst)
+        shares = (np.array([v]) for v in _compiled_rough.winner(found[:count], *points))
+        args, values, counts = shares
+        misled += args[0] != np.argmin(exact)
+        j, g, _ = _compiled_rough.decide(args, values, counts, gap, lows, error, *points)
+        assert j == np.argmin(exact)
+        assert g == pytest.approx(exact[j] + target.mu[j], abs=1e-12)
+    assert misled > 0  # the likely points alone would not do
+
+
 @every_step
 @pytest.mark.parametrize("kind", ["variances", "one matrix", "matrices"])
 def test_two_threads_give_what_one_gives_to_the_bit(step, kind, request):
@@ -361,8 +394,9 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         ),
         (
             _compiled_rough.decide,
-            (gap, gap[:1], 9.0, *exact, centres, keep, w),
+            (three, w, three, gap, gap[:1], 9.0, *exact, centres, keep, w),
         ),
+        (_compiled_rough.find_below, (np.zeros(60, int), gap, gap[:1], 0, 1, 64, 0.0)),
     ]
     for kernel, arguments in calls:
         by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)

@@ -24,11 +24,13 @@ from skh._compiled import (
     kernel_block,
     lowest,
     squared_distances,
+    summing,
 )
 from skh._compiled_lazy import replay_four
 from skh._compiled_walk import look_at, take_step
 
 ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
+LIKELY = 1.25  # errors above the least gap up to which points are looked at first
 CHUNK = 64  # points that are looked at together; divides a block
 SINGLE = 2.0**-24  # what an operation in single precision may be off
 LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
@@ -41,7 +43,7 @@ ROUNDING = np.float32(12582912.0)  # 1.5 * 2^23
 LOG2_HIGH, LOG2_LOW = np.float32(0.693359375), np.float32(-2.12194440054690583e-4)
 P2, P3, P4 = np.float32(5.0000001201e-1), np.float32(1.6666665459e-1), np.float32(4.1665795894e-2)
 P5, P6, P7 = np.float32(8.3334519073e-3), np.float32(1.3981999507e-3), np.float32(1.9875691500e-4)
-ONE = np.float32(1.0)
+ZERO, ONE = np.float32(0.0), np.float32(1.0)
 BIAS, MANTISSA = np.int32(127), np.int32(23)
 
 
@@ -136,20 +138,23 @@ def lowest_of(gap, q):
     return lowest(folded)
 
 
-@compiled
+@summing
 def any_below(gap, worst):
     """Whether any of some numbers is at most ``worst``: without a branch for each of them."""
-    hits = 0
+    hits = ZERO
     for i in range(gap.size):
-        hits += gap[i] <= worst
-    return hits > 0
+        hits += ONE if gap[i] <= worst else ZERO
+    return hits > ZERO
 
 
 @compiled
-def points_below(gap, lows, size, worst):
-    """The points whose gap is at most ``worst``; ``lows`` has the least of each ``size`` points."""
-    found, count, worst = np.empty(gap.size, np.intp), 0, np.float32(worst)
-    for b in range(lows.size):
+def find_below(found, gap, lows, first, last, size, worst):
+    """Write down the points of some blocks whose gap is at most ``worst``; how many there are.
+
+    ``lows`` has the least gap of each block of ``size`` points.
+    """
+    count, worst = 0, np.float32(worst)
+    for b in range(first, last):
         if lows[b] > worst:
             continue
         for lo in range(b * size, min((b + 1) * size, gap.size), CHUNK):
@@ -159,19 +164,26 @@ def points_below(gap, lows, size, worst):
                     if chunk[i] <= worst:
                         found[count] = lo + i
                         count += 1
-    return found[:count]
+    return count
+
+
+@compiled
+def points_below(gap, lows, size, worst):
+    """The points of all blocks whose gap is at most ``worst``."""
+    found = np.empty(gap.size, np.intp)
+    return found[: find_below(found, gap, lows, 0, lows.size, size, worst)]
 
 
 @compiled
 def winner(points, X, mu, scales, centres, keep, step):
     """Among some points the argmin of the exact ``g - mu``, the first one in case of a tie.
 
-    Returns g there and the number of kernel evaluations as well.  The exact g has taken in the
-    kernels at the columns of ``centres`` one after the other.
+    Returns g there, infinite for no points, and the number of kernel evaluations as well.  The
+    exact g has taken in the kernels at the columns of ``centres`` one after the other.
     """
     k = step.size
     rows, q = np.zeros((4, k)), np.empty(k)
-    best, arg, value = np.inf, 0, 0.0
+    best, arg, value = np.inf, 0, np.inf
     for first in range(0, points.size, 4):
         four = points[first : first + 4]
         for i in range(four.size):
@@ -186,13 +198,22 @@ def winner(points, X, mu, scales, centres, keep, step):
 
 
 @compiled
-def decide(gap, lows, error, X, mu, scales, centres, keep, step):
+def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep, step):
     """The argmin of the exact ``g - mu``, g there and the number of kernel evaluations.
 
-    It is computed only where ``gap``, which is off by at most ``error``, does not rule out that the
-    point wins; ``lows`` has the least gap of each block.
+    ``args`` are the winners among the likely points of each share, those up to LIKELY errors above
+    its least gap.  The best of them is usually so low that no other point can be lower, as ``gap``
+    is off by at most ``error``; otherwise all points are tried of which this is not certain.
     """
-    points = points_below(gap, lows, ROUGH_BLOCK, lows.min() + 2.0 * error)
+    s = 0
+    for i in range(1, args.size):
+        ours, theirs = values[i] - mu[args[i]], values[s] - mu[args[s]]
+        if ours < theirs or (ours == theirs and args[i] < args[s]):
+            s = i
+    worst = values[s] - mu[args[s]] + error
+    if worst <= lows.min() + LIKELY * error:
+        return args[s], values[s], counts.sum()
+    points = points_below(gap, lows, ROUGH_BLOCK, worst)
     return winner(points, X, mu, scales, centres, keep, step)
 
 
@@ -209,21 +230,28 @@ def rough_steps(
     ``centres`` and ``keep`` tell of all steps so far.  Returns the steps taken and the kernels
     evaluated after the last of them.
     """
-    count = 0
-    while k < n and count <= futile and take_step(walk, k):
+    total, found = 0, np.empty((shares, gap.size), np.intp)
+    args, values, counts = np.zeros(shares, np.intp), np.empty(shares), np.empty(shares, np.intp)
+    while k < n and total <= futile and take_step(walk, k):
         j, step = walk.vertices[k], walk.steps[k]
         c, keep[k] = rough.X[:, j].copy(), 1.0 - step
         for i in range(X.shape[0]):
             centres[i, k] = X[i, j]
+        error = next_error(errors[k], rough, step, walk.mmd2[k], walk.mmd2[k + 1])
+        k += 1
+        errors[k], taken, kept, taking = error, centres[:, :k], keep[:k], walk.steps[:k]
         for s in prange(shares):
             first, last = s * lows.size // shares, (s + 1) * lows.size // shares
-            blend_blocks(gap, lows, first, last, rough.X, rough_mu, rough.scales, c, step)
-        k += 1
-        errors[k] = next_error(errors[k - 1], rough, step, walk.mmd2[k - 1], walk.mmd2[k])
-        taken = centres[:, :k]
-        j, g, count = decide(gap, lows, errors[k], X, mu, scales, taken, keep[:k], walk.steps[:k])
+            low = blend_blocks(gap, lows, first, last, rough.X, rough_mu, rough.scales, c, step)
+            worst = low + LIKELY * error
+            count = find_below(found[s], gap, lows, first, last, ROUGH_BLOCK, worst)
+            likely = found[s, :count]
+            args[s], values[s], counts[s] = winner(likely, X, mu, scales, taken, kept, taking)
+        j, g, total = decide(
+            args, values, counts, gap, lows, error, X, mu, scales, taken, kept, taking
+        )
         look_at(walk, k, j, g, mu[j])
-    return k, count
+    return k, total
 
 
 @compiled
@@ -236,9 +264,10 @@ def next_error(error, rough, step, mmd2, next_mmd2):
 
 @compiled
 def blend_blocks(gap, lows, first, last, X, mu, scales, c, step):
-    """``gap <- (1 - step) gap + step (kernel - mu)`` in some blocks, and the minimum of each."""
+    """``gap <- (1 - step) gap + step (kernel - mu)`` in some blocks; the least of all of them."""
     scratch = np.empty(ROUGH_BLOCK, np.float32)
     a, b = np.float32(1.0 - step), np.float32(step)
+    mine = np.empty(last - first, np.float32)  # one thread's, whose neighbours nobody else writes
     for block in range(first, last):
         lo, hi = block * ROUGH_BLOCK, min((block + 1) * ROUGH_BLOCK, gap.size)
         q, out = scratch[: hi - lo], gap[lo:hi]
@@ -246,4 +275,9 @@ def blend_blocks(gap, lows, first, last, X, mu, scales, c, step):
         blend_gap(out, mu[lo:hi], q, a, b, b * scales[1, 0], scales[0, 0])
         for s in range(1, scales.shape[1]):
             add_exp32(out, q, b * scales[1, s], scales[0, s])
-        lows[block] = lowest_of(out, q)
+        mine[block - first] = lowest_of(out, q)
+    least = mine[0] if mine.size else np.float32(np.inf)
+    for i in range(mine.size):
+        least = min(least, mine[i])
+        lows[first + i] = mine[i]
+    return least

@@ -166,20 +166,14 @@ def test_sampling_rules_have_their_order_on_the_papers_mixture(papers_mixture_er
     assert error["MC"] == pytest.approx(0.097, abs=0.004)
 
 
-def test_a_word_to_the_user_only_while_nothing_is_compiled(monkeypatch, capsys):
-    monkeypatch.setattr(first_use, "PATIENCE", 0.0)
-    with first_use.announced():
-        time.sleep(0.2)
-    compiled = capsys.readouterr().err
-
-    class Fresh:
-        signatures = ()
-
-    monkeypatch.setattr(first_use, "USUAL", [Fresh])
-    with first_use.announced():
-        time.sleep(0.2)
-    fresh = capsys.readouterr().err
-    assert (compiled, fresh) == ("", first_use.WORD + "\n")
+def test_a_word_to_the_user_until_a_call_was_quick(monkeypatch, capsys):
+    monkeypatch.setattr(first_use, "_ready", False)
+    for patience, ready in ((0.0, False), (60.0, True), (0.0, True)):  # compiling, quick, slow
+        monkeypatch.setattr(first_use, "PATIENCE", patience)
+        with first_use.announced():
+            time.sleep(0.2)
+        assert first_use._ready == ready
+    assert capsys.readouterr().err == first_use.WORD + "\n"
 
 
 def test_greedy_herding_takes_the_point_that_lowers_the_mmd_most():

@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from skh._compiled_bumps import add_aligned_bumps, add_bumps, add_skewed_bumps
-from skh._compiled_refine import descend
-
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
 WORD = "skh: compiling its kernels, once after installation (up to half a minute) ..."
-USUAL = (add_bumps, add_skewed_bumps, add_aligned_bumps, descend)  # every rule needs one of them
+
+_ready = False  # since a call was quick: a timer for each would cost a tenth of a millisecond
 
 
 @contextmanager
 def announced() -> Iterator[None]:
     """Say so if the work inside takes long because nothing has been compiled yet."""
-    if any(kernel.signatures for kernel in USUAL):
+    global _ready
+    if _ready:
         yield
         return
     timer = Timer(PATIENCE, lambda: print(WORD, file=sys.stderr, flush=True))
@@ -27,4 +26,5 @@ def announced() -> Iterator[None]:
     try:
         yield
     finally:
+        _ready = not timer.finished.is_set()
         timer.cancel()

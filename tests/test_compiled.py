@@ -221,6 +221,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled_bumps.add_aligned_bumps, (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1])),
         (_compiled_bumps.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
         (_compiled.kernel_row, (np.zeros(7), X, centres[0], scales)),
+        (_compiled.transposed, (centres,)),
         (_compiled_walk.full_steps, (walk, 0, 3, np.zeros(7), mu, X, scales, 1)),
         (_compiled_walk.catch_up, (walk, 2, np.zeros(7), mu, X, scales)),
         (_compiled_walk.best_step, (0.3, 0.2, 0.1, 0.4, 2)),

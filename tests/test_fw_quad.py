@@ -189,3 +189,13 @@ def test_greedy_herding_takes_the_point_that_lowers_the_mmd_most():
         assert points.mmd_trace[k] == pytest.approx(min(errors), abs=1e-9)
     np.testing.assert_array_equal(points.x, chosen)
     np.testing.assert_allclose(points.w, 1 / 12, rtol=1e-12)
+
+
+def test_search_points_of_another_rule_are_checked():
+    p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+
+    def broken(p, n, *, rng=None):
+        return skh.WeightedPoints(np.full((n, 1), np.nan), np.full(n, 1 / n), np.zeros(n, int))
+
+    with pytest.raises(ValueError, match="rule must return finite points"):
+        skh.FWQuad(skh.GaussianKernel(1.0), search_points=50, search=broken)(p, 5, rng=0)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import njit, prange, types
 from numba.extending import intrinsic
 
 BLOCK = 1024
@@ -201,6 +201,18 @@ def squared_distances(q, X, lo, hi, c):
     set_square(q, X[0, lo:hi], c[0])
     for j in range(1, X.shape[0]):
         add_square(q, X[j, lo:hi], c[j])
+
+
+@compiled
+def transposed(x):
+    """Rows of points as coordinate-major points."""
+    n, d = x.shape
+    X = np.empty((d, n))
+    for b in prange(count_blocks(n)):
+        for j in range(d):
+            for i in range(b * BLOCK, min((b + 1) * BLOCK, n)):
+                X[j, i] = x[i, j]
+    return X
 
 
 # --- rows of kernel values -----------------------------------------------------------------------

@@ -22,14 +22,15 @@ from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.refine import Refine
-from skh.rule import Rule, WeightedPoints
-from skh.sampling import MonteCarlo
+from skh.rule import Rule, WeightedPoints, checked_points
+from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.search import Target
 from skh.step import ConvexIterate, Herding, Iterate, ProtectedIterate, Step
 from skh.threads import engaged
 
 keep_freed_memory()  # for the search points of the next call
 
+TRUSTED = (MonteCarlo, Stratified, Systematic, QuasiMonteCarlo)  # whose points are in order
 FEWEST, MOST = 1_000, 10_000  # search points, where their number is left to us
 
 
@@ -116,7 +117,7 @@ class FWQuad:
         n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
         kernel = self.kernel or automatic_kernel(p, n)
         with announced(), engaged():
-            candidates = self.search(p, self.search_points_for(n), rng=rng)
+            candidates = self._candidates(p, self.search_points_for(n), rng)
             iterate = self.step.start(self._target(kernel, p, candidates.x), n)
             trace, status = self._run(iterate, n)
             chosen, w = iterate.combination
@@ -131,12 +132,16 @@ class FWQuad:
             )
             return points if self.refine is None else self.refine(kernel, p, points, rng=rng)
 
+    def _candidates(self, p: GaussianMixture, M: int, rng: np.random.Generator) -> WeightedPoints:
+        points = self.search(p, M, rng=rng)
+        return points if isinstance(self.search, TRUSTED) else checked_points(points, p)
+
     def search_points_for(self, n: int) -> int:
         """The number of search points for ``n`` points, whether it was given or not."""
         return self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
 
     def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
-        X, norm2 = kernel.coordinates(x), kernel.mean_norm2(p)
+        X, norm2 = kernel.coordinates_of(x), kernel.mean_norm2(p)
         mu, expand = kernel.mean_map_at(p, X), kernel.mean_map_expansion(p)
         return Target(X, mu, norm2, kernel.scales, expand, self.lazy)
 

@@ -29,6 +29,7 @@ from skh._checks import Array
 from skh.gaussian import check_covariance, symmetric
 from skh.mean_map import AlignedMeanMap, add_mean_map, mean_map_expansion
 from skh.mixture import GaussianMixture
+from skh.threads import in_threads
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,15 @@ class GaussianKernel:
 
     def coordinates(self, x: ArrayLike, d: int | None = None) -> Array:
         """Rows ``x`` as coordinate-major ``(d, n)`` points, in which the metric is the identity."""
-        x = _checks.points("x", x, d)
+        return self.coordinates_of(_checks.points("x", x, d))
+
+    def coordinates_of(self, x: Array) -> Array:
+        """`coordinates` of points that are known to be finite."""
         self._check_dimension(x.shape[1])
-        return np.ascontiguousarray(x.T) if self._to_unit is None else self._to_unit @ x.T
+        if self._to_unit is not None:
+            return self._to_unit @ x.T
+        turned = in_threads(_compiled.transposed, len(x))  # NumPy is as fast, but has no threads
+        return np.ascontiguousarray(x.T) if turned is _compiled.transposed else turned(x)
 
     def from_coordinates(self, X: Array) -> Array:
         """Points ``(d, n)`` in those coordinates as rows: the inverse of `coordinates`."""

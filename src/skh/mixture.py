@@ -155,9 +155,13 @@ class GaussianMixture:
 
     def place(self, component: Indices, z: Array) -> Array:
         """Points of the given components from standard normal ``z``, both with ``n`` rows."""
-        L, n = self._factors, len(component)
         if not are_indices(component, len(self)):
             raise ValueError(f"component must hold numbers in 0..{len(self) - 1}, got {component}")
+        return self.place_chosen(component, z)
+
+    def place_chosen(self, component: Indices, z: Array) -> Array:
+        """`place` for components that `choose` has chosen."""
+        L, n = self._factors, len(component)
         if L.ndim == 2:
             x = z @ L.T
             in_threads(add_rows, n)(x, self.means, component)

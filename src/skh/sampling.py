@@ -32,7 +32,8 @@ def _equal_weights(x: Array, component: Indices) -> WeightedPoints:
 def _gaussian_draw(
     p: GaussianMixture, component: Indices, rng: np.random.Generator
 ) -> WeightedPoints:
-    return _equal_weights(p.place(component, normals(rng, len(component), p.d)), component)
+    x = p.place_chosen(component, normals(rng, len(component), p.d))
+    return _equal_weights(x, component)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class QuasiMonteCarlo:
         """``n`` points of ``p``; any n will do, powers of two are the most even."""
         u = _scrambled_sobol(_checks.positive_int("n", n), p.d + 1, np.random.default_rng(rng))
         component = self._choose(p, u[:, -1])
-        return _equal_weights(p.place(component, ndtri(u[:, :-1])), component)
+        return _equal_weights(p.place_chosen(component, ndtri(u[:, :-1])), component)
 
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":

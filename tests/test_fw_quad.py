@@ -1,6 +1,7 @@
 """Algorithm 1: against a plain second implementation, and the paper's figures."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -199,3 +200,23 @@ def test_search_points_of_another_rule_are_checked():
 
     with pytest.raises(ValueError, match="rule must return finite points"):
         skh.FWQuad(skh.GaussianKernel(1.0), search_points=50, search=broken)(p, 5, rng=0)
+
+
+@pytest.mark.parametrize("M", [300, 3000])
+@pytest.mark.parametrize("kind", ["herding", "greedy", "line search", "corrective", "protected"])
+def test_all_steps_at_once_and_one_by_one_are_the_same(kind, M):
+    """A tolerance that is never reached makes the rule look at the MMD after each step."""
+    step = {
+        "herding": skh.Herding(),
+        "greedy": skh.Herding(greedy=True),
+        "line search": skh.LineSearch(),
+        "corrective": skh.FullyCorrective(),
+        "protected": skh.FullyCorrective(ridge=1e-3, min_ess=0.5),
+    }[kind]
+    p = oracles.random_mixture(10, 2, np.random.default_rng(0))
+    at_once = skh.FWQuad(skh.GaussianKernel((0.5, 2.0)), step, M)
+    a, b = (rule(p, 40, rng=0) for rule in (at_once, replace(at_once, tol=0.0)))
+    np.testing.assert_array_equal(a.x, b.x)
+    np.testing.assert_array_equal(a.w, b.w)
+    np.testing.assert_allclose(a.mmd_trace, b.mmd_trace, rtol=0, atol=1e-12)
+    assert (len(a.mmd_trace), a.status, a.mmd) == (len(b.mmd_trace), b.status, b.mmd)

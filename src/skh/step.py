@@ -120,12 +120,9 @@ class Herding:
 
     def start(self, target: Target, n: int) -> Iterate:
         """The iterate g_0 = 0."""
-        k = np.arange(n)
-        return (
-            GreedyIterate(target, 1 / (k + 2))
-            if self.greedy
-            else ConvexIterate(target, 1 / (k + 1))
-        )
+        if self.greedy:
+            return GreedyIterate(target, 1 / (np.arange(n) + 2))
+        return ConvexIterate(target, 1 / (np.arange(n) + 1))
 
 
 @dataclass(frozen=True)

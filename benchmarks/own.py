@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from problems import mixture, rule
-from timing import Row, Work, medians, pin
+from timing import Row, Work, growth_of, medians, pin
 
 import skh
 from skh.experiments.whitened import Whitened
@@ -60,8 +60,8 @@ def against_the_limit() -> Iterator[Row]:
     yield Row("herding, everything included", to_limit[2], 2.0, "x limit", detail=detail(herding))
     yield Row("line search", line / herding, 1.2, "x herding", detail=f"{1e3 * line:.2f} ms")
     yield Row("FCFW", to_limit[4], 8.0, "x limit", detail=detail(full))
-    half, whole = medians(call(p, fcfw), call(p, fcfw, 2 * N), repeats=9)
-    yield Row("FCFW, N 100 -> 200", whole / half, 3.0, detail=f"{1e3 * whole:.1f} ms")
+    factor, whole = growth_of(call(p, fcfw), call(p, fcfw, 2 * N), 15)
+    yield Row("FCFW, N 100 -> 200", factor, 3.0, detail=f"{1e3 * whole:.1f} ms")
 
 
 def growth() -> Iterator[Row]:
@@ -70,14 +70,14 @@ def growth() -> Iterator[Row]:
     yield Row("herding, N 100 -> 200", more_n / base, 2.1, detail=f"{1e3 * more_n:.2f} ms")
     yield Row("herding, M 10,000 -> 50,000", more_m / base, 5.5, detail=f"{1e3 * more_m:.2f} ms")
     model = skh.models.nonlinear_benchmark()
-    _, ys = model.simulate(160, rng=0)
-    short, long = medians(
-        lambda: skh.particle_filter(model, ys[:40], rule(), 50, rng=0),
+    _, ys = model.simulate(400, rng=0)
+    factor, _ = growth_of(
+        lambda: skh.particle_filter(model, ys[:100], rule(), 50, rng=0),
         lambda: skh.particle_filter(model, ys, rule(), 50, rng=0),
-        repeats=9,
+        9,
     )
     # The first step is the cheapest, since the prior has one component: hence the small excess.
-    yield Row("filter, T 40 -> 160", long / short, 4.2, detail="linear would be 4")
+    yield Row("filter, T 100 -> 400", factor, 4.2, detail="linear would be 4")
 
 
 def dimensions() -> Iterator[Row]:
@@ -287,12 +287,13 @@ def uav() -> Iterator[Row]:
     for y in flight.observations[:60]:
         pf.step(y)
     p, placing = pf.predict(), Whitened(skh.FWQuad(skh.GaussianKernel(1.0)))
-    before = medians(limit())[0] * n / N
-    (herding,) = medians(lambda: placing(p, n, rng=0), repeats=31)
-    unit = min(before, medians(limit())[0] * n / N)
+    works = limit(), lambda: placing(p, n, rng=0)
+    rounds = np.array([[medians(w, repeats=9)[0] for w in works] for _ in range(7)])
+    rounds[:, 0] *= n / N
+    unit, herding = np.median(rounds, axis=0)
     yield Row(
         "UAV, herding at N = 50",
-        herding / unit,
+        np.median(rounds[:, 1] / rounds[:, 0]),
         4.0,
         "x limit",
         detail=f"{1e3 * herding:.2f} ms; limit {1e3 * unit:.2f} ms",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -39,14 +39,31 @@ def pin(cores: int = 1) -> None:
         os.sched_setaffinity(0, available[-cores:])
 
 
-def medians(*works: Work, repeats: int = 15) -> list[float]:
-    """Median seconds of each, run in turn so that a slow moment hits all of them alike."""
+def turns(*works: Work, repeats: int = 15) -> list[list[float]]:
+    """The seconds of each in each turn, so that a slow moment hits all of them alike."""
     for work in works:
         work()
-    times: list[list[float]] = [[] for _ in works]
-    for _ in range(repeats):
-        for work, seconds in zip(works, times, strict=True):
-            start = time.process_time()
-            work()
-            seconds.append(time.process_time() - start)
-    return [median(seconds) for seconds in times]
+    return [[seconds_of(work) for work in works] for _ in range(repeats)]
+
+
+def seconds_of(work: Work) -> float:
+    """What the process spent computing."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def medians(*works: Work, repeats: int = 15) -> list[float]:
+    """Median seconds of each, run in turn."""
+    return [median(seconds) for seconds in zip(*turns(*works, repeats=repeats), strict=True)]
+
+
+def growth_of(small: Work, large: Work, repeats: int) -> tuple[float, float]:
+    """By what factor the large one takes longer, the median over turns, and its seconds."""
+    times = turns(small, large, repeats=repeats)
+    return median(b / a for a, b in times), median(b for _, b in times)
+
+
+def best_of(rounds: int, measure: Callable[[], Sequence[float]]) -> list[float]:
+    """The least of each number that is measured, for what cannot be run in turn."""
+    return [min(found) for found in zip(*(measure() for _ in range(rounds)), strict=True)]

@@ -401,14 +401,14 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     for kernel, arguments in calls:
         by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)
         expected, got = kernel(*by_compiler), kernel.py_func(*by_python)
-        close(expected, got)
+        assert_close(expected, got)
         for a, b in zip(by_compiler, by_python, strict=True):
-            close(a, b)
+            assert_close(a, b)
 
 
-def close(a, b):
+def assert_close(a, b):
     if isinstance(a, tuple):
         for left, right in zip(a, b, strict=True):
-            close(left, right)
+            assert_close(left, right)
     elif a is not None:
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import oracles
 import skh
 from skh import (
+    _compiled,
     _compiled_lazy,
     _compiled_rough,
     _compiled_rows,
@@ -375,7 +376,12 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
             (walk, 0, 3, target.X, cells, -cells.expansion, *state[:4], 1e-12),
         ),
         (_compiled_rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
-        (_compiled_rough.to_single, (np.zeros((2, 60), np.float32), target.X, np.ones(2), 3.0)),
+        (_compiled_rough.bounds, (target.X,)),
+        (_compiled.first_highest, (target.mu,)),
+        (
+            _compiled_rough.to_single,
+            (np.zeros((2, 60), np.float32), gap.copy(), target.X, target.mu, np.ones(2), 3.0),
+        ),
         (_compiled_rough.lowest_of, (gap, gap.copy())),
         (_compiled_rough.lowest_of, (gap[:1], gap.copy())),
         (_compiled_rough.any_below, (gap, 0.0)),

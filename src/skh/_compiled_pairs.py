@@ -67,14 +67,15 @@ def set_pair_bumps(q, b, weights):  # pragma: no cover - intrinsic
 def pair_sum_along_axes(weights, X, S):
     """`pair_sum` for the columns of ``X`` where S_i is diagonal, given as a column of ``S``."""
     d, K = X.shape
-    q, b, result = np.empty(K), np.empty(K), 0.0
+    scratch, result = np.empty((2, K)), 0.0
     for i in range(K):
+        q, b = scratch[0, : i + 1], scratch[1, : i + 1]
         q[:] = 0.0
         b[:] = 1.0
         for r in range(d):
             add_along_axis(q, b, X[r], X[r, i], S[r], S[r, i])
         set_pair_bumps(q, b, weights)
-        result += weights[i] * total(q)
+        result += weights[i] * (2.0 * total(q) - q[i])  # i with itself once, others twice
     return result
 
 

@@ -20,6 +20,7 @@ from skh._compiled import (
     _full_vectors,
     compiled,
     count_blocks,
+    highest,
     inlined,
     kernel_block,
     lowest,
@@ -82,8 +83,27 @@ def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
 
 
 @compiled
-def to_single(out, X, centre, scale):
-    """``out = scale (X - centre)``, the centre taken off each coordinate in double precision."""
+def bounds(X):
+    """The least and the greatest of each row."""
+    d, M = X.shape
+    blocks = count_blocks(M)
+    low, high = np.empty((d, blocks)), np.empty((d, blocks))
+    for b in prange(blocks):
+        for j in range(d):
+            x = X[j, b * BLOCK : (b + 1) * BLOCK]
+            low[j, b], high[j, b] = lowest(x.copy()), highest(x)
+    least, greatest = np.empty(d), np.empty(d)
+    for j in range(d):
+        least[j], greatest[j] = low[j].min(), high[j].max()
+    return least, greatest
+
+
+@compiled
+def to_single(out, out_mu, X, mu, centre, scale):
+    """``out = scale (X - centre)``, the centre taken off each coordinate in double precision.
+
+    And ``out_mu = mu``.
+    """
     d, M = X.shape
     for b in prange(count_blocks(M)):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, M)
@@ -91,6 +111,7 @@ def to_single(out, X, centre, scale):
             row, x, c = out[j, lo:hi], X[j, lo:hi], centre[j]
             for i in range(row.size):
                 row[i] = scale * (x[i] - c)
+        out_mu[lo:hi] = mu[lo:hi]
 
 
 @compiled
@@ -221,9 +242,7 @@ def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep,
 
 
 @compiled
-def rough_steps(
-    walk, k, n, gap, lows, rough_mu, rough, X, mu, scales, centres, keep, errors, shares, futile
-):
+def rough_steps(walk, k, n, gap, lows, rough, X, mu, scales, centres, keep, errors, shares, futile):
     """`full_steps` in rough arithmetic, up to a step whose search evaluates too many kernels.
 
     ``gap`` is ``g - mu`` in single precision, off by at most ``errors[k]`` after k steps;
@@ -242,7 +261,7 @@ def rough_steps(
         errors[k], taken, kept, taking = error, centres[:, :k], keep[:k], walk.steps[:k]
         for s in prange(shares):
             first, last = s * lows.size // shares, (s + 1) * lows.size // shares
-            low = blend_blocks(gap, lows, first, last, rough.X, rough_mu, rough.scales, c, step)
+            low = blend_blocks(gap, lows, first, last, rough.X, rough.mu, rough.scales, c, step)
             worst = low + LIKELY * error
             count = find_below(found[s], gap, lows, first, last, ROUGH_BLOCK, worst)
             likely = found[s, :count]

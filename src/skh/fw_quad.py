@@ -15,7 +15,7 @@ from numbers import Real
 import numpy as np
 
 from skh import _checks
-from skh._checks import RNG, Array
+from skh._checks import RNG, Array, Indices
 from skh._memory import keep_freed_memory
 from skh.automatic import automatic_kernel
 from skh.first_use import announced
@@ -23,14 +23,13 @@ from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.refine import Refine
 from skh.rule import Rule, WeightedPoints, checked_points
-from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
+from skh.sampling import MonteCarlo, Sampling
 from skh.search import Target
 from skh.step import ConvexIterate, Herding, Iterate, ProtectedIterate, Step
 from skh.threads import engaged
 
 keep_freed_memory()  # for the search points of the next call
 
-TRUSTED = (MonteCarlo, Stratified, Systematic, QuasiMonteCarlo)  # whose points are in order
 FEWEST, MOST = 1_000, 10_000  # search points, where their number is left to us
 
 
@@ -117,24 +116,28 @@ class FWQuad:
         n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
         kernel = self.kernel or automatic_kernel(p, n)
         with announced(), engaged():
-            candidates = self._candidates(p, self.search_points_for(n), rng)
-            iterate = self.step.start(self._target(kernel, p, candidates.x), n)
+            x, component = self._candidates(p, self.search_points_for(n), rng)
+            iterate = self.step.start(self._target(kernel, p, x), n)
             trace, status = self._run(iterate, n)
             chosen, w = iterate.combination
             chosen, w = chosen[w > 0], w[w > 0]
             points = FWPoints(
-                candidates.x[chosen],
+                x[chosen],
                 w / w.sum(),
-                candidates.component[chosen],
+                component[chosen],
                 root(iterate.mmd2),
                 trace,
                 status,
             )
             return points if self.refine is None else self.refine(kernel, p, points, rng=rng)
 
-    def _candidates(self, p: GaussianMixture, M: int, rng: np.random.Generator) -> WeightedPoints:
-        points = self.search(p, M, rng=rng)
-        return points if isinstance(self.search, TRUSTED) else checked_points(points, p)
+    def _candidates(
+        self, p: GaussianMixture, M: int, rng: np.random.Generator
+    ) -> tuple[Array, Indices]:
+        if isinstance(self.search, Sampling):  # one of ours, whose points need no check
+            return self.search.draw(p, M, rng)
+        points = checked_points(self.search(p, M, rng=rng), p)
+        return points.x, points.component
 
     def search_points_for(self, n: int) -> int:
         """The number of search points for ``n`` points, whether it was given or not."""

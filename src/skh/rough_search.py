@@ -45,6 +45,7 @@ class Rough(NamedTuple):
     """Search points and a kernel in single precision, in units of the kernel's smallest length."""
 
     X: Single
+    mu: Single
     scales: Single
     error: float  # what a kernel value may be off, at most
 
@@ -57,17 +58,18 @@ class Rough(NamedTuple):
     def of(cls, target: Target) -> Rough | None:
         """None where single precision is too coarse."""
         X, (rates, weights) = target.X, target.scales
-        unit, low, high = rates.max(), X.min(axis=1), X.max(axis=1)
+        low, high = in_threads(_compiled_rough.bounds, X.size)(X)
+        unit = rates.max()
         with np.errstate(over="ignore"):
             extent = np.sqrt(unit) * np.linalg.norm(0.5 * (high - low))
         reach = extent * (weights @ np.sqrt(rates / unit))
         error = float(1.72 * reach + 0.37 * (len(X) + 5) + 4 + rates.size) * SINGLE
         if not (error < COARSE and rates.min() > NARROW * unit):
             return None
-        single = np.empty(X.shape, np.float32)
-        centre = low + 0.5 * (high - low)
-        in_threads(_compiled_rough.to_single, X.size)(single, X, centre, np.sqrt(unit))
-        return cls(single, np.array([rates / unit, weights], np.float32), error)
+        single, mu = np.empty(X.shape, np.float32), np.empty(X.shape[1], np.float32)
+        centre, to_single = low + 0.5 * (high - low), in_threads(_compiled_rough.to_single, X.size)
+        to_single(single, mu, X, target.mu, centre, np.sqrt(unit))
+        return cls(single, mu, np.array([rates / unit, weights], np.float32), error)
 
 
 def _lows(M: int) -> Single:
@@ -78,10 +80,10 @@ class RoughBlend:
     """The same as `FullBlend`, in half the time."""
 
     def __init__(self, target: Target, rough: Rough, n: int) -> None:
-        (d, M), mu = target.X.shape, target.mu.astype(np.float32)
+        d, M = target.X.shape
         self._target, self._errors = target, np.full(n + 1, SINGLE)
-        self._gap = -mu
-        points = mu, rough, target.X, target.mu, target.scales
+        self._gap = -rough.mu
+        points = rough, target.X, target.mu, target.scales
         history = np.empty((d, n)), np.empty(n), self._errors
         self._arrays = self._gap, _lows(M), *points, *history
         self._steps = in_threads(_compiled_rough.rough_steps, M)
@@ -116,9 +118,9 @@ class RoughCombine:
         rows, centres = (levels, owner, np.zeros(B, np.intp)), np.empty((d, n))
         boxes = blocks.X, blocks.low, blocks.high, rough.reach
         self._target, self._rough, self._n, self._order = target, rough, n, order
-        self._mu, self._top = target.mu[order].astype(np.float32), float(target.mu.max())
+        self._mu, self._top = rough.mu[order], float(target.mu.max())
         self._gap, lows = np.empty(order.size, np.float32), np.empty(B, np.float32)
-        self._to_add = *rows, *boxes, *rough[:2], target.X, target.scales, centres
+        self._to_add = *rows, *boxes, rough.X, rough.scales, target.X, target.scales, centres
         exact = target.X, target.mu, target.scales, centres
         self._to_search = self._gap, lows, self._mu, *rows, order, *exact
         self._chosen: Indices = np.empty(0, np.intp)

@@ -6,6 +6,7 @@ Gaussian draw; they differ in how even the numbers are.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, log2
@@ -25,52 +26,56 @@ Order = Literal["storage", "hilbert"]
 SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, which keeps the numbers below one
 
 
-def _equal_weights(x: Array, component: Indices) -> WeightedPoints:
-    return WeightedPoints(x, np.full(len(x), 1 / len(x)), component)
+class Sampling(ABC):
+    """A rule that draws its points, all of the same weight."""
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """``n`` points of ``p`` with equal weights."""
+        n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
+        x, component = self.draw(p, n, rng)
+        return WeightedPoints(x, np.full(n, 1 / n), component)
+
+    @abstractmethod
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """The points (n, d) and their components (n,)."""
 
 
 def _gaussian_draw(
     p: GaussianMixture, component: Indices, rng: np.random.Generator
-) -> WeightedPoints:
-    x = p.place_chosen(component, normals(rng, len(component), p.d))
-    return _equal_weights(x, component)
+) -> tuple[Array, Indices]:
+    return p.place_chosen(component, normals(rng, len(component), p.d)), component
 
 
 @dataclass(frozen=True)
-class MonteCarlo:
+class MonteCarlo(Sampling):
     """Independent draws; in a filter, the bootstrap particle filter with multinomial resampling."""
 
-    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """``n`` independent points of ``p``."""
-        n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """Independent points."""
         return _gaussian_draw(p, p.choose(uniforms(rng, n)), rng)
 
 
 @dataclass(frozen=True)
-class Stratified:
+class Stratified(Sampling):
     """One component from each of n equal strata of [0, 1): stratified resampling."""
 
-    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """``n`` points of ``p``, the k-th component chosen by a number in [k/n, (k+1)/n)."""
-        n = _checks.positive_int("n", n)
-        rng = np.random.default_rng(rng)
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """The k-th component is chosen by a number in [k/n, (k+1)/n)."""
         u = (np.arange(n) + uniforms(rng, n)) / n
         return _gaussian_draw(p, p.choose(u), rng)
 
 
 @dataclass(frozen=True)
-class Systematic:
+class Systematic(Sampling):
     """As `Stratified`, with one common offset in all strata: systematic resampling."""
 
-    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """``n`` points of ``p``, the k-th component chosen by (k + u)/n with one u for all."""
-        n = _checks.positive_int("n", n)
-        rng = np.random.default_rng(rng)
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """The k-th component is chosen by (k + u)/n with one u for all."""
         return _gaussian_draw(p, systematic(p.weights, n, rng.random()), rng)
 
 
 @dataclass(frozen=True)
-class QuasiMonteCarlo:
+class QuasiMonteCarlo(Sampling):
     """A scrambled Sobol sequence in d + 1 dimensions (paper, appendix C.1, "QMC implementation").
 
     The last coordinate chooses the component by inverse transform, the first d place the point.
@@ -85,11 +90,11 @@ class QuasiMonteCarlo:
         if self.order not in get_args(Order):
             raise ValueError(f"order must be 'storage' or 'hilbert', got {self.order!r}")
 
-    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """``n`` points of ``p``; any n will do, powers of two are the most even."""
-        u = _scrambled_sobol(_checks.positive_int("n", n), p.d + 1, np.random.default_rng(rng))
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """Any n will do, powers of two are the most even."""
+        u = _scrambled_sobol(n, p.d + 1, rng)
         component = self._choose(p, u[:, -1])
-        return _equal_weights(p.place_chosen(component, ndtri(u[:, :-1])), component)
+        return p.place_chosen(component, ndtri(u[:, :-1])), component
 
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":

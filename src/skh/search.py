@@ -58,7 +58,7 @@ class Target:
     @cached_property
     def first(self) -> int:
         """The first vertex: for g_0 = 0 the highest value of the mean map."""
-        return int(np.argmax(self.mu))
+        return int(in_threads(_compiled.first_highest, self.mu.size)(self.mu))
 
     def groups(self) -> Cells | None:
         """The search points grouped for a lazy search, or None for a full one."""

@@ -27,6 +27,7 @@ RULES = {
     "pairwise FCFW": skh.FWQuad(KERNEL, skh.BlendedPairwise(), 500),
     "default, a kind of FCFW": skh.default_rule(),
     "Stratified, matched": skh.Matched(skh.Stratified()),
+    "Stratified, smoothed": skh.Smoothed(skh.Stratified()),
 }
 EQUAL_WEIGHTS = [name for name in RULES if "FCFW" not in name and name != "FW-LS"]
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
@@ -45,7 +46,14 @@ def test_points_are_a_weighted_sample_of_the_components(rule, kind, d, n):
     assert points.w.sum() == pytest.approx(1, abs=1e-12)
     assert (points.w > 0).all()
     assert np.isfinite(points.x).all()
-    # each point lies within seven standard deviations of the component it is said to come from
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if "smoothed" not in name])
+@pytest.mark.parametrize("kind", oracles.KINDS)
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (1, 37), (2, 16), (4, 50)])
+def test_points_lie_within_seven_standard_deviations_of_their_component(name, kind, d, n):
+    p = oracles.random_mixture(6, d, np.random.default_rng(0), kind)
+    points = RULES[name](p, n, rng=1)
     e = points.x - p.means[points.component]
     S = p.covariance_matrices[points.component]
     assert (np.einsum("ni,nij,nj->n", e, np.linalg.inv(S), e) < 49 + 6 * d).all()

@@ -30,6 +30,7 @@ from skh.refine import Refine, Refined
 from skh.rule import Measured, Rule, WeightedPoints
 from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.simplex_qp import solve_simplex_qp
+from skh.smoothed import Smoothed
 from skh.step import FullyCorrective, Herding, LineSearch, OpenLoop
 from skh.threads import get_threads, set_threads
 
@@ -59,6 +60,7 @@ __all__ = [
     "Refine",
     "Refined",
     "Rule",
+    "Smoothed",
     "Stop",
     "Stratified",
     "Systematic",

@@ -144,6 +144,17 @@ class GaussianMixture:
         """The mixture with all covariances multiplied by a positive number."""
         return self._known(self.weights, self.means, np.asarray(factor * self.covariances))
 
+    def shrunk(self, share: float) -> GaussianMixture:
+        """The mixture with its means drawn together, of the same mean and covariance.
+
+        All components get ``share`` of the covariance of the means, and these that much less.
+        """
+        centred = self.means - self.mean
+        between = (self.weights * centred.T) @ centred
+        S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
+        means = self.mean + (1 - share) ** 0.5 * centred
+        return self._known(self.weights, means, S + share * between)
+
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
         cumulative = np.cumsum(self.weights)

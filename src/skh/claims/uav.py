@@ -21,7 +21,7 @@ from skh.claims.statistics import MissingError, Ratio, interval, ratio, select
 from skh.experiments.record import Record
 
 REFERENCE, STEP = "reference", "one-step"
-SKH = ("SKH-FW", "SKH-FCFW", "default", "matched")
+SKH = ("SKH-FW", "SKH-FCFW", "default", "smoothed")
 SMALLEST = 1e-6  # metres, so that a logarithm exists
 PAPER_RULE, PAPER_LIKELIHOOD = 0.15, 0.2  # seconds per step at N = 50
 

@@ -33,6 +33,7 @@ from skh.mixture import GaussianMixture
 from skh.models.uav import Flight, survey_flight
 from skh.particle_filter import ParticleFilter
 from skh.rule import Rule, WeightedPoints
+from skh.smoothed import Smoothed
 
 REFERENCE, STEP = "reference", "one-step"
 
@@ -132,17 +133,15 @@ class Uav:
                 yield replace(self._named(start, name, n), rmse=error)
 
     def rules(self) -> dict[str, Rule]:
-        """The paper's rules, Frank-Wolfe in units of the mixture's spread, and two of ours.
-
-        A default that is not refined but has exact moments did best on five other flights.
-        """
+        """The paper's rules, Frank-Wolfe in units of the mixture's spread, and three of ours."""
         M = self.search_points
         return {
             **FILTERS,
             "SKH-FW": Whitened(FWQuad(GaussianKernel(self.sigma2_fw), STEPS["FW"], M)),
             "SKH-FCFW": Whitened(FWQuad(GaussianKernel(self.sigma2_fcfw), STEPS["FCFW"], M)),
             "default": default_rule(),
-            "matched": Matched(replace(default_rule(), refine=None)),
+            "smoothed PF": Matched(Smoothed(FILTERS["PF"])),
+            "smoothed": Matched(Smoothed(default_rule())),
         }
 
 

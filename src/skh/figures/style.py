@@ -39,7 +39,8 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "FCFW, Sobol": (RED, "D", ":"),
     "Refined Sobol": ("#d98c3f", "X", "-"),
     "FCFW, four scales": ("#8c6bb1", "p", "-"),
-    "matched": ("#2f8f9d", "h", "-"),
+    "smoothed PF": ("#9a9a9a", "h", "--"),
+    "smoothed": ("#2f8f9d", "h", "-"),
     "default": ("black", "o", "-"),
 }
 LABELS = {
@@ -49,7 +50,8 @@ LABELS = {
     "reference": "one reference PF",
     "SQMC": "Hilbert-sorted SQMC",
     "Hilbert-Sobol": "Sobol, Hilbert-sorted",
-    "matched": "default, exact moments",
+    "smoothed PF": "PF, smoothed",
+    "smoothed": "default, smoothed",
     "default": "default rule",
     "FW, Sobol": "FW, Sobol search points",
     "FCFW, Sobol": "FCFW, Sobol search points",

@@ -1,0 +1,63 @@
+r"""The mixture of few particles for what it is: a sample of a smooth law.
+
+The predictive mixture has a component for each particle.  Where the state has several dimensions
+and little noise of its own (a pose, twenty times a second), components are much narrower than the
+distances between them: K separate lumps, where the law that they stand for is smooth.  A rule that
+places points on the lumps repeats the particles there are, and a filter soon follows few histories.
+
+The means are a weighted sample, so their law is better estimated by a kernel density, with a share
+:math:`h^2` of their covariance B moved from them to the components (West, 1993; Liu and West, 2001;
+in particle filters Musso, Oudjane and Le Gland, 2001, "regularised"):
+
+.. math::
+
+    \tilde p = \sum_i w_i\,
+        \mathcal N\bigl(m + \sqrt{1 - h^2}\, (m_i - m),\; \Sigma_i + h^2 B\bigr),
+    \qquad h^2 = \Bigl(\frac{4}{(d + 2) K}\Bigr)^{2 / (d + 4)}.
+
+Mean and covariance are those of the mixture, whatever h is.  It has the value that is best for a
+Gaussian sample of :math:`K = 1 / \sum_i w_i^2` (Silverman, 1986) and vanishes as K grows: with very
+many particles nothing is smoothed.  *Ancestors* are drawn given the points, from the mixture as it
+is: see `refine`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skh import _checks
+from skh._checks import RNG
+from skh.mixture import GaussianMixture
+from skh.refine import responsible
+from skh.rule import Rule, WeightedPoints
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """The points of another rule for the mixture as a smooth law.
+
+    >>> import skh
+    >>> p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 0.01)
+    >>> points = skh.Smoothed(skh.default_rule())(p, 20, rng=0)
+    >>> bool((abs(points.x - 2.0) < 1).any())  # between the two lumps
+    True
+    """
+
+    rule: Rule
+
+    def __post_init__(self) -> None:
+        _checks.rule("rule", self.rule)
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """At most ``n`` points."""
+        rng = np.random.default_rng(rng)
+        points = self.rule(p.shrunk(bandwidth2(p)).seen_by(p.information), n, rng=rng)
+        return WeightedPoints(points.x, points.w, responsible(p, points.x, rng))
+
+
+def bandwidth2(p: GaussianMixture) -> float:
+    """The share of the covariance of the means that goes to the components."""
+    K = 1.0 / float(p.weights @ p.weights)
+    return float(min(1.0, (4.0 / ((p.d + 2) * K)) ** (2.0 / (p.d + 4))))

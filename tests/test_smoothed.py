@@ -1,0 +1,101 @@
+"""A mixture of few components as a sample of a smooth law, and what that is worth in a filter."""
+
+import numpy as np
+import pytest
+
+import oracles
+import skh
+from skh.smoothed import bandwidth2
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_shrinking_keeps_mean_and_covariance(share, kind):
+    p = oracles.random_mixture(6, 3, np.random.default_rng(0), kind)
+    q = p.shrunk(share)
+    np.testing.assert_allclose(q.mean, p.mean, atol=1e-12)
+    np.testing.assert_allclose(q.covariance, p.covariance, atol=1e-12)
+    within = q.covariance_matrices - p.covariance_matrices
+    np.testing.assert_allclose(within, share * covariance_of_means(p), atol=1e-12)
+    spread = np.linalg.norm(q.means - q.mean) / np.linalg.norm(p.means - p.mean)
+    assert spread == pytest.approx((1 - share) ** 0.5, abs=1e-12)
+
+
+def covariance_of_means(p):
+    e = p.means - p.mean
+    return np.broadcast_to(np.einsum("k,ki,kj->ij", p.weights, e, e), (len(p), p.d, p.d))
+
+
+def test_bandwidth_is_silvermans_and_counts_components_by_their_weight():
+    equal = skh.GaussianMixture(np.full(50, 0.02), np.random.default_rng(0).normal(size=(50, 6)), 1)
+    assert bandwidth2(equal) ** 0.5 == pytest.approx((4 / (8 * 50)) ** (1 / 10))
+    few = np.append(np.full(10, 0.1), np.zeros(40))
+    assert bandwidth2(skh.GaussianMixture(few, equal.means, 1)) == pytest.approx((1 / 20) ** 0.2)
+    assert bandwidth2(skh.GaussianMixture([1.0], [[0.0]], 1.0)) == 1.0
+
+
+def test_one_component_is_smooth_already():
+    p = skh.GaussianMixture([1.0], [[1.0, 2.0]], np.diag([1.0, 4.0]))
+    plain, smooth = skh.Stratified()(p, 20, rng=1), skh.Smoothed(skh.Stratified())(p, 20, rng=1)
+    np.testing.assert_allclose(smooth.x, plain.x, rtol=1e-12)
+
+
+def test_ancestors_are_those_of_the_mixture_as_it_is():
+    """The points fill the gap between two lumps; each comes from the nearer one."""
+    p = skh.GaussianMixture([0.5, 0.5], [[-1.0], [1.0]], 0.01)
+    points = skh.Smoothed(skh.QuasiMonteCarlo())(p, 200, rng=0)
+    x = points.x[:, 0]
+    assert (np.abs(x) < 0.5).sum() > 20
+    far = np.abs(x) > 0.1  # odds of exp(20) and more
+    np.testing.assert_array_equal(points.component[far], (x[far] > 0).astype(int))
+
+
+def test_the_rule_inside_hears_of_the_likelihood():
+    heard = []
+
+    def listening(p, n, *, rng=None):
+        heard.append(p.information)
+        return skh.Stratified()(p, n, rng=rng)
+
+    model = skh.models.lgss3()
+    _, ys = model.simulate(5, rng=0)
+    skh.particle_filter(model, ys, skh.Smoothed(listening), 20, rng=0)
+    assert heard[0] is None
+    assert all(information is not None for information in heard[2:])
+
+
+def test_fifty_placed_particles_beat_two_hundred_random_ones_in_six_dimensions():
+    """Positions in the particles, velocities in Kalman filters, against one for all.
+
+    Errors of the positions in units of the exact standard deviation, over 6 sets of 300 steps: 1.52
+    and 0.82 for 50 and 200 random particles, 1.17 for the default rule with 50, 0.49 for the same
+    smoothed (standard errors 0.05, 0.01, 0.03, 0.02).
+    """
+    one, none = np.eye(6), np.zeros((6, 6))
+    model = skh.models.LinearGaussian(
+        A=np.block([[one, 0.05 * one], [none, one]]),
+        C=np.block([one, none]),
+        Q=np.diag(np.repeat([0.01, 0.05], 6) ** 2),
+        R=0.08**2 * one,
+        initial_mean=np.zeros(12),
+        initial_covariance=np.diag(np.repeat([0.05, 0.02], 6) ** 2),
+    )
+    split = skh.rao_blackwellize(model, range(6))
+
+    def error(rule, n):
+        squares = []
+        for seed in range(2):
+            _, ys = model.simulate(120, rng=seed)
+            exact = skh.kalman_filter(model, ys).means[:, :6]
+            squares.append((skh.particle_filter(split, ys, rule, n, rng=seed).means - exact) ** 2)
+        return np.sqrt(np.mean(squares))
+
+    placed = skh.default_rule()
+    assert error(skh.Smoothed(placed), 50) < 0.75 * min(
+        error(skh.Stratified(), 200), error(placed, 50)
+    )
+
+
+def test_a_rule_is_asked_for():
+    with pytest.raises(TypeError, match="rule"):
+        skh.Smoothed(0.3)

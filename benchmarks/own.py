@@ -196,7 +196,7 @@ def two_threads() -> Iterator[Row]:
         "sys.path.insert(0, sys.argv[1])\n"
         "from problems import mixture, rule\n"
         "p, best, points = mixture(), {1: 9.0, 2: 9.0}, {}\n"
-        "for turn in range(400):\n"
+        "for turn in range(1_000):\n"
         "    n = 1 + turn // 20 % 2\n"
         "    skh.set_threads(n)\n"
         "    start = time.perf_counter()\n"

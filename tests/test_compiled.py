@@ -14,9 +14,9 @@ from skh import (
     _compiled,
     _compiled_bumps,
     _compiled_checks,
+    _compiled_extremes,
     _compiled_pairs,
     _compiled_qp,
-    _compiled_rough,
     _compiled_sampling,
     _compiled_walk,
     _compiled_weights,
@@ -96,9 +96,9 @@ def test_search_equals_argmin(M):
 @pytest.mark.parametrize("size", [1, 60, 1024, 5_001])
 def test_bounds_and_first_highest_are_those_of_numpy(size):
     X = np.random.default_rng(size).integers(-9, 9, (3, size)).astype(float)  # many are equal
-    low, high = _compiled_rough.bounds(X)
+    low, high = _compiled_extremes.bounds(X)
     np.testing.assert_array_equal((low, high), (X.min(axis=1), X.max(axis=1)))
-    assert _compiled.first_highest(X[0]) == X[0].argmax()
+    assert _compiled_extremes.first_highest(X[0]) == X[0].argmax()
 
 
 def test_search_takes_the_first_of_equal_candidates():

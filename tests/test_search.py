@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import oracles
 import skh
 from skh import (
-    _compiled,
+    _compiled_extremes,
     _compiled_lazy,
     _compiled_rough,
     _compiled_rows,
@@ -376,8 +376,8 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
             (walk, 0, 3, target.X, cells, -cells.expansion, *state[:4], 1e-12),
         ),
         (_compiled_rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
-        (_compiled_rough.bounds, (target.X,)),
-        (_compiled.first_highest, (target.mu,)),
+        (_compiled_extremes.bounds, (target.X,)),
+        (_compiled_extremes.first_highest, (target.mu,)),
         (
             _compiled_rough.to_single,
             (np.zeros((2, 60), np.float32), gap.copy(), target.X, target.mu, np.ones(2), 3.0),

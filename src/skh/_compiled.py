@@ -181,25 +181,6 @@ def lowest(q):
 
 
 @compiled
-def highest(a):
-    """``max(a)``."""
-    return -lowest(-a)
-
-
-@compiled
-def first_highest(a):
-    """The first index at which ``a`` is greatest."""
-    tops = np.empty(count_blocks(a.size))
-    for b in prange(tops.size):
-        tops[b] = highest(a[b * BLOCK : (b + 1) * BLOCK])
-    best = tops.argmax()
-    i = best * BLOCK
-    while a[i] != tops[best]:
-        i += 1
-    return i
-
-
-@compiled
 def set_six_squares(q, x0, x1, x2, x3, x4, x5, c):  # pragma: no cover - intrinsic
     """`set_square`, then `add_square` five times, in one pass over the six coordinates of poses."""
     _full_vectors()  # type: ignore[call-arg] # an intrinsic

@@ -20,7 +20,6 @@ from skh._compiled import (
     _full_vectors,
     compiled,
     count_blocks,
-    highest,
     inlined,
     kernel_block,
     lowest,
@@ -80,22 +79,6 @@ def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
     p = p * r * r + r + ONE
     bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
     return p * _single_of_bits(bits)
-
-
-@compiled
-def bounds(X):
-    """The least and the greatest of each row."""
-    d, M = X.shape
-    blocks = count_blocks(M)
-    low, high = np.empty((d, blocks)), np.empty((d, blocks))
-    for b in prange(blocks):
-        for j in range(d):
-            x = X[j, b * BLOCK : (b + 1) * BLOCK]
-            low[j, b], high[j, b] = lowest(x.copy()), highest(x)
-    least, greatest = np.empty(d), np.empty(d)
-    for j in range(d):
-        least[j], greatest[j] = low[j].min(), high[j].max()
-    return least, greatest
 
 
 @compiled

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skh import _compiled_rough, _compiled_rows
+from skh import _compiled_extremes, _compiled_rough, _compiled_rows
 from skh._checks import Array, Indices
 from skh._compiled_corrective import HIDDEN
 from skh._compiled_rough import SINGLE
@@ -58,7 +58,7 @@ class Rough(NamedTuple):
     def of(cls, target: Target) -> Rough | None:
         """None where single precision is too coarse."""
         X, (rates, weights) = target.X, target.scales
-        low, high = in_threads(_compiled_rough.bounds, X.size)(X)
+        low, high = in_threads(_compiled_extremes.bounds, X.size)(X)
         unit = rates.max()
         with np.errstate(over="ignore"):
             extent = np.sqrt(unit) * np.linalg.norm(0.5 * (high - low))

@@ -27,7 +27,7 @@ from typing import Protocol
 
 import numpy as np
 
-from skh import _compiled, _compiled_lazy, _compiled_walk
+from skh import _compiled, _compiled_extremes, _compiled_lazy, _compiled_walk
 from skh._checks import Array, Indices
 from skh._compiled_corrective import HIDDEN
 from skh._compiled_lazy import Cells
@@ -58,7 +58,7 @@ class Target:
     @cached_property
     def first(self) -> int:
         """The first vertex: for g_0 = 0 the highest value of the mean map."""
-        return int(in_threads(_compiled.first_highest, self.mu.size)(self.mu))
+        return int(in_threads(_compiled_extremes.first_highest, self.mu.size)(self.mu))
 
     def groups(self) -> Cells | None:
         """The search points grouped for a lazy search, or None for a full one."""

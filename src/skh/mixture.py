@@ -112,8 +112,11 @@ class GaussianMixture:
     @cached_property
     def covariance(self) -> Array:
         """Covariance of the mixture, ``(d, d)``: within plus between the components."""
+        return self._mean_covariance() + self._covariance_of_means()
+
+    def _covariance_of_means(self) -> Array:
         centred = self.means - self.mean
-        return self._mean_covariance() + (self.weights * centred.T) @ centred
+        return (self.weights * centred.T) @ centred
 
     def _mean_covariance(self) -> Array:
         S = self.covariances
@@ -137,8 +140,13 @@ class GaussianMixture:
     def linear_map(self, A: Array) -> GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
         A = _checks.shaped("A", A, "m", self.d)
-        S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
-        return self._known(self.weights, self.means @ A.T, symmetric(A @ S @ A.T))
+        S = symmetric(A @ self._matrices() @ A.T)
+        return self._known(self.weights, self.means @ A.T, S)
+
+    def _matrices(self) -> Array:
+        """One matrix where all components share it, and otherwise one each."""
+        own = self.covariances.ndim in (1, 3)
+        return self.covariance_matrices if own else self._mean_covariance()
 
     def widened(self, factor: float) -> GaussianMixture:
         """The mixture with all covariances multiplied by a positive number."""
@@ -149,11 +157,11 @@ class GaussianMixture:
 
         All components get ``share`` of the covariance of the means, and these that much less.
         """
-        centred = self.means - self.mean
-        between = (self.weights * centred.T) @ centred
-        S = self.covariance_matrices if self.covariances.ndim in (1, 3) else self._mean_covariance()
-        means = self.mean + (1 - share) ** 0.5 * centred
-        return self._known(self.weights, means, S + share * between)
+        share = _checks.fraction("share", share)
+        means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
+        return self._known(
+            self.weights, means, self._matrices() + share * self._covariance_of_means()
+        )
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""

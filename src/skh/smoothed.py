@@ -19,6 +19,11 @@ Mean and covariance are those of the mixture, whatever h is.  It has the value t
 Gaussian sample of :math:`K = 1 / \sum_i w_i^2` (Silverman, 1986) and vanishes as K grows: with very
 many particles nothing is smoothed.  *Ancestors* are drawn given the points, from the mixture as it
 is: see `refine`.
+
+Not for every filter.  Where components overlap well already, the smooth law is only a wrong one
+(default rule, 50 particles, RMSE over 8 sets: LGSS d=3 0.038 instead of 0.031, stochastic
+volatility 0.0065 instead of 0.0021), and two modes are run into each other (nonlinear benchmark:
+2.8 instead of 0.13).
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ T, POSITION, VELOCITY, MEASUREMENT = 0.05, 0.01, 0.05, 0.08  # s, m, m/s, m
 ERRORS = (0.05, 0.1, 0.2, 0.5, 1, 2.5)  # marks of the axes
 RULES = {
     "PF": skh.Stratified(),
-    "PF, smoothed": skh.Matched(skh.Smoothed(skh.Stratified())),
+    "PF, smoothed": skh.Smoothed(skh.Matched(skh.Stratified())),
     "default rule": skh.default_rule(),
-    "default rule, smoothed": skh.Matched(skh.Smoothed(skh.default_rule())),
+    "default rule, smoothed": skh.Smoothed(skh.Matched(skh.default_rule())),
 }
 COLOURS = dict(zip(RULES, ("0.45", "0.7", "#1f6fb4", "#c03d3e"), strict=True))
 

@@ -49,14 +49,29 @@ def test_one_component_is_smooth_already():
     np.testing.assert_allclose(smooth.x, plain.x, rtol=1e-12)
 
 
-def test_ancestors_are_those_of_the_mixture_as_it_is():
-    """The points fill the gap between two lumps; each comes from the nearer one."""
+def test_points_fill_the_gap_between_two_lumps():
     p = skh.GaussianMixture([0.5, 0.5], [[-1.0], [1.0]], 0.01)
     points = skh.Smoothed(skh.QuasiMonteCarlo())(p, 200, rng=0)
-    x = points.x[:, 0]
-    assert (np.abs(x) < 0.5).sum() > 20
-    far = np.abs(x) > 0.1  # odds of exp(20) and more
-    np.testing.assert_array_equal(points.component[far], (x[far] > 0).astype(int))
+    assert (np.abs(points.x) < 0.5).sum() > 20
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+def test_shift_is_what_the_kernel_is_expected_to_have_moved_a_component_by(kind):
+    """By brute force: E[delta | delta + e = off] for Gaussians, from their joint covariance."""
+    p = oracles.random_mixture(6, 2, np.random.default_rng(1), kind)
+    points = skh.Smoothed(skh.Stratified())(p, 30, rng=0)
+    h2, B = bandwidth2(p), covariance_of_means(p)[0]
+    for x, i, shift in zip(points.x, points.component, points.shift, strict=True):
+        shrunk = p.mean + (1 - h2) ** 0.5 * (p.means[i] - p.mean)
+        joint = np.block([[h2 * B, h2 * B], [h2 * B, h2 * B + p.covariance_matrices[i]]])
+        delta = joint[:2, 2:] @ np.linalg.inv(joint[2:, 2:]) @ (x - shrunk)
+        np.testing.assert_allclose(shift, shrunk + delta - p.means[i], atol=1e-8)
+
+
+def test_a_known_state_is_not_moved():
+    p = skh.GaussianMixture([1.0], [[1.0, 2.0]], np.zeros((2, 2)))
+    points = skh.Smoothed(skh.Stratified())(p, 5, rng=0)
+    np.testing.assert_array_equal(points.shift, 0.0)
 
 
 def test_the_rule_inside_hears_of_the_likelihood():

@@ -126,8 +126,8 @@ class FWQuad:
                 w / w.sum(),
                 component[chosen],
                 root(iterate.mmd2),
-                trace,
-                status,
+                mmd_trace=trace,
+                status=status,
             )
             return points if self.refine is None else self.refine(kernel, p, points, rng=rng)
 

@@ -112,9 +112,11 @@ class GaussianMixture:
     @cached_property
     def covariance(self) -> Array:
         """Covariance of the mixture, ``(d, d)``: within plus between the components."""
-        return self._mean_covariance() + self._covariance_of_means()
+        return self._mean_covariance() + self.covariance_of_means
 
-    def _covariance_of_means(self) -> Array:
+    @cached_property
+    def covariance_of_means(self) -> Array:
+        """Covariance of the components' means, ``(d, d)``."""
         centred = self.means - self.mean
         return (self.weights * centred.T) @ centred
 
@@ -159,9 +161,7 @@ class GaussianMixture:
         """
         share = _checks.fraction("share", share)
         means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
-        return self._known(
-            self.weights, means, self._matrices() + share * self._covariance_of_means()
-        )
+        return self._known(self.weights, means, self._matrices() + share * self.covariance_of_means)
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
@@ -189,14 +189,22 @@ class GaussianMixture:
             return np.asarray(in_threads(place_rows, n)(self.means, L, component, z))
         return np.asarray(in_threads(place_balls, n)(self.means, L.reshape(-1), component, z))
 
+    def divided(self, B: Array) -> Array:
+        """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d)."""
+        return np.asarray(np.linalg.solve(self._matrices() + np.diag(self._trace), B))
+
+    @property
+    def _trace(self) -> Array:
+        """A trace of the mixture's spread, for components that have none of their own."""
+        variances = self.covariance.diagonal()
+        return FLAT * np.where(variances > 0.0, variances, 1.0)
+
     def log_densities(self, x: Array) -> Array:
         """``log(weights[k] N(x | means[k], covariances[k]))`` for each row of x, ``(n, K)``.
 
-        Covariances are raised by a trace of the mixture's spread, so that a component without any
-        has a density as well.
+        Covariances are raised by a trace, so that a component without any has a density as well.
         """
-        variances = self.covariance.diagonal()
-        trace = FLAT * np.where(variances > 0.0, variances, 1.0)
+        trace = self._trace
         if self.covariances.ndim == 1:
             S = self.covariances[:, None] + trace  # (K, d)
             square = squares_along_axes(x, self.means, 1.0 / S)

@@ -19,11 +19,12 @@ from skh import _checks
 from skh._checks import RNG, Array
 from skh._compiled_checks import first_not_below_infinity
 from skh._compiled_weights import reweighted
+from skh.ancestors import chosen
 from skh.belief import Belief, FilterResult, Predicted, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
 from skh.mixture import GaussianMixture
-from skh.model import Carry, CarryingModel, Model, as_carrying, gather, predictive
+from skh.model import Carry, CarryingModel, Model, as_carrying, predictive
 from skh.observations import is_missing, series
 from skh.progress import Report, progress_bar
 from skh.rule import Rule, checked_points
@@ -161,7 +162,8 @@ class ParticleFilter:
         if old is None:
             carry = self._model.initial_carry(x)
         elif old.carry is not None:  # plain particles have nothing to take along
-            carry = self._model.move(t, old.x[ancestor], gather(old.carry, ancestor), x)
+            before = chosen(self._model, old, mixture, points, each)
+            carry = self._model.move(t, *before, x)
         return Predicted(x, points.w, ancestor, points.mmd, carry)
 
     def _information(self, t: int, mixture: GaussianMixture) -> Information | None:

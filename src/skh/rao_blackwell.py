@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skh._checks import Array
+from skh.ancestors import Ancestors
 from skh.function_model import as_prior
 from skh.gaussian import apply, check_covariance, condition, symmetric, transposed
 from skh.mixture import GaussianMixture
@@ -176,6 +177,10 @@ class RaoBlackwellized:
         C, R = C[..., seen, :], R[..., seen, :][..., seen]
         m, P, log_l = condition(carry.mean, carry.covariance, residual, C, R)
         return log_l, ZBelief(m, P)
+
+    def displaced(self, carry: ZBelief, ancestors: Ancestors) -> ZBelief:
+        """The means of z of moved particles."""
+        return ZBelief(ancestors.moved(carry.mean), ancestors.rows(carry.covariance))
 
     def hidden_moments(self, carry: ZBelief) -> tuple[Array, Array]:
         """Mean and covariance of z of each particle."""

@@ -14,7 +14,7 @@ replaced.  Your own rule is any callable with this signature::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any, Protocol
 
@@ -34,12 +34,14 @@ class WeightedPoints:
     ``component`` (n,) tells which component of the mixture each point was drawn from; in a particle
     filter that is its ancestor.  ``mmd`` is the distance to the mixture where the rule knows it,
     and NaN where it does not (a random rule has no kernel to measure it with: see `Measured`).
+    ``shift`` (n, d), if any, tells how far that component had been moved (see `ancestors`).
     """
 
     x: Array
     w: Array
     component: Indices
     mmd: float = nan
+    shift: Array | None = None
 
     def __len__(self) -> int:
         """Number of points."""
@@ -76,8 +78,7 @@ class Measured:
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """The points of the rule, with ``mmd`` filled in."""
         points = self.rule(p, n, rng=rng)
-        distance = mmd(self.kernel, p, points.x, points.w)
-        return WeightedPoints(points.x, points.w, points.component, distance)
+        return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))
 
 
 def checked_points(points: Any, p: GaussianMixture) -> WeightedPoints:
@@ -97,4 +98,13 @@ def checked_points(points: Any, p: GaussianMixture) -> WeightedPoints:
     index = component.astype(np.intp, order="C", copy=False)
     if component.dtype.kind not in "iu" or not are_indices(index, len(p)):
         raise ValueError(f"rule must return components in 0..{len(p) - 1}, got {component}")
-    return WeightedPoints(x, w, index, points.mmd)
+    return WeightedPoints(x, w, index, points.mmd, _checked_shift(points.shift, x.shape))
+
+
+def _checked_shift(shift: Any, shape: tuple[int, ...]) -> Array | None:
+    if shift is None:
+        return None
+    array = np.asarray(shift, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"rule must return a finite shift of shape {shape}, got {array}")
+    return array

@@ -140,8 +140,8 @@ class Uav:
             "SKH-FW": Whitened(FWQuad(GaussianKernel(self.sigma2_fw), STEPS["FW"], M)),
             "SKH-FCFW": Whitened(FWQuad(GaussianKernel(self.sigma2_fcfw), STEPS["FCFW"], M)),
             "default": default_rule(),
-            "smoothed PF": Matched(Smoothed(FILTERS["PF"])),
-            "smoothed": Matched(Smoothed(default_rule())),
+            "smoothed PF": Smoothed(Matched(FILTERS["PF"])),
+            "smoothed": Smoothed(Matched(default_rule())),
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,4 +27,5 @@ class Whitened:
             return self.rule(p, n, rng=rng)
         L = np.linalg.cholesky(p.covariance)
         points = self.rule(p.linear_map(np.linalg.inv(L)), n, rng=rng)
-        return WeightedPoints(points.x @ L.T, points.w, points.component, points.mmd)
+        shift = None if points.shift is None else points.shift @ L.T
+        return replace(points, x=points.x @ L.T, shift=shift)

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh._checks import Array
+from skh.ancestors import Ancestors, displaced
 from skh.belief import Belief, Predicted
 from skh.gaussian import symmetric, transposed
 from skh.geometry.charts import Chart, State
@@ -88,6 +89,13 @@ class Charted:
         """The chosen states, and what they tell about the records."""
         states = self.chart.states(carry.reference, x_next)
         return self._carry(states, self._model.move(t, carry.states, carry.inner, states))
+
+    def displaced(self, carry: ChartedCarry, ancestors: Ancestors) -> ChartedCarry:
+        """The states and records of moved particles."""
+        reference = ancestors.rows(carry.reference)
+        x = ancestors.moved(self.chart.coordinates(carry.reference, carry.states))
+        inner = displaced(self._model, carry.inner, ancestors)
+        return ChartedCarry(self.chart.states(reference, x), reference, inner)
 
     def log_likelihood(
         self, t: int, x: Array, y: Any, carry: ChartedCarry

@@ -32,6 +32,7 @@ from scipy.special import logsumexp
 
 from skh import _checks
 from skh._checks import RNG, Array, shaped
+from skh.ancestors import Ancestors
 from skh.gaussian import check_covariance, log_density
 from skh.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
@@ -97,6 +98,10 @@ class JumpMarkov:
         log_joint = carry + log_density(x_next[:, None] - self._moved(x), self.Q)
         log_beta = logsumexp(log_joint[:, :, None] + log(self.switching), axis=1)
         return np.asarray(log_beta - logsumexp(log_joint, axis=1, keepdims=True))
+
+    def displaced(self, carry: Array, ancestors: Ancestors) -> Array:
+        """The modes of moved particles are those of the particles."""
+        return ancestors.rows(carry)
 
     def log_likelihood(
         self, t: int, x: Array, y: Array | float, carry: Array

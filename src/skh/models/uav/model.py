@@ -35,6 +35,7 @@ import numpy as np
 
 from skh import _compiled_uav
 from skh._checks import Array, Integers
+from skh.ancestors import Ancestors
 from skh.geometry.charts import SE3, Pose
 from skh.models.uav.observation import Observation
 from skh.models.uav.parameters import GRAVITY, Parameters, Start
@@ -120,6 +121,14 @@ class UavModel:
             turn=turn,
             turn_covariance=covariance,
             report=report,
+        )
+
+    def displaced(self, carry: Carry, ancestors: Ancestors) -> Carry:
+        """Velocities, turn rates, biases and maps of moved particles."""
+        return ancestors.rows(carry)._replace(
+            linear=ancestors.moved(carry.linear),
+            turn=ancestors.moved(carry.turn),
+            landmarks=ancestors.moved(carry.landmarks),
         )
 
     def _turned(self, carry: Carry, angle: Array) -> tuple[Array, Array, Array]:

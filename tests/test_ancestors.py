@@ -38,6 +38,19 @@ def test_means_move_by_the_shift_itself():
     np.testing.assert_allclose(moved, p.means[component] + shift, atol=1e-12)
 
 
+def test_units_do_not_matter():
+    """Metres beside micrometres per second: far apart in size, and not to be mistaken for flat."""
+    rng = np.random.default_rng(2)
+    p, component = oracles.random_mixture(9, 3, rng), rng.integers(9, size=30)
+    shift, values, unit = rng.normal(size=(30, 3)), rng.normal(size=(9, 4)), [1e-6, 1.0, 1e6]
+    q = p.linear_map(np.diag(unit))
+    moved, expected = (
+        Ancestors(law, component, 1, by).moved(values)
+        for law, by in ((q, shift * unit), (p, shift))
+    )
+    np.testing.assert_allclose(moved, expected, rtol=1e-9)
+
+
 def test_without_any_spread_nothing_is_known_of_how_things_hang_together():
     p = skh.GaussianMixture([0.5, 0.5], [[1.0], [1.0]], 1.0)
     moved = Ancestors(p, np.array([0, 1]), 1, np.ones((2, 1))).moved(np.array([3.0, 4.0]))

@@ -27,11 +27,13 @@ import numpy as np
 
 from skh._checks import Array, Indices
 from skh.belief import Belief, Predicted
+from skh.gaussian import deviations
 from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, gather
 from skh.rule import WeightedPoints
 
 C = TypeVar("C")
+FLAT = 1e-10  # of the largest: a direction in which the means have no more variance has none
 
 
 @runtime_checkable
@@ -70,9 +72,10 @@ class Ancestors:
     @cached_property
     def _regress(self) -> Array:
         """(d, K): Cov(m)^-1 times what gives the covariance of m with any other numbers."""
-        p = self.mixture
-        inverse = np.linalg.pinv(p.covariance_of_means, rcond=1e-10, hermitian=True)
-        return np.asarray(inverse @ (p.weights * (p.means - p.mean).T))
+        p, B = self.mixture, self.mixture.covariance_of_means
+        sd = deviations(B.diagonal(), p.means)  # correlations: which directions count has no unit
+        inverse = np.linalg.pinv(B / np.outer(sd, sd), rcond=FLAT, hermitian=True)
+        return np.asarray((inverse / np.outer(sd, sd)) @ (p.weights * (p.means - p.mean).T))
 
 
 def chosen(

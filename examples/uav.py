@@ -1,8 +1,9 @@
 """A UAV that finds its way by camera, inertial sensors and barometer; some of them fail.
 
-Fifty placed particles follow a simulated flight (section 4.3 of the paper).  For two seconds the
-camera sees nothing, later a track jumps to another point, then the barometer dies; the filter goes
-on, and its diagnostics say what happened.  The estimated path is written as a TUM file.
+Fifty placed particles follow a simulated flight (section 4.3 of the paper); they stand for a smooth
+law of poses, and move with all that they carry.  For two seconds the camera sees nothing, later a
+track jumps to another point, then the barometer dies; the filter goes on, and its diagnostics say
+what happened.  The estimated path is written as a TUM file.
 
     python examples/uav.py        # prints scores, writes uav.png and uav.txt
 """
@@ -39,7 +40,8 @@ def spoiled(observations):
 
 def fly(flight, n, seed=0):
     """The estimate, the diagnostics and the particles' positions at each step."""
-    pf = skh.ParticleFilter(flight.model, n=n, rng=seed)
+    rule = skh.Smoothed(skh.Matched(skh.default_rule()))
+    pf = skh.ParticleFilter(flight.model, rule, n, rng=seed)
     estimates, reports, clouds = [], [], []
     for y in spoiled(flight.observations):
         belief = pf.step(y)

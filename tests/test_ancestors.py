@@ -1,13 +1,17 @@
 """Particles moved with all they carry, by the regression of what they carry on where they lead."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import oracles
 import skh
-from skh.ancestors import Ancestors, chosen
+from skh.ancestors import Ancestors
 from skh.geometry import Charted
 from skh.model import predictive
+from skh.rao_blackwell import ZBelief
+from skh.smoothed import bandwidth2
 
 
 def by_least_squares(w, means, values):
@@ -18,15 +22,25 @@ def by_least_squares(w, means, values):
     return fit[1:]
 
 
+def ancestors_of(p, component, shift, each=1):
+    n = len(component)
+    return Ancestors(p, skh.WeightedPoints(shift, np.full(n, 1 / n), component, shift=shift), each)
+
+
 @pytest.mark.parametrize("each", [1, 2])
 def test_numbers_move_along_their_regression_on_the_means(each):
+    """With two components per particle, the first ones and the second ones for themselves."""
     rng = np.random.default_rng(0)
     p = oracles.random_mixture(12 * each, 3, rng)
     values, component = rng.normal(size=(12, 2, 2)), rng.integers(12 * each, size=20)
     shift = rng.normal(size=(20, 3))
-    slope = by_least_squares(p.weights, p.means, values.repeat(each, axis=0).reshape(-1, 4))
-    expected = values[component // each] + (shift @ slope).reshape(20, 2, 2)
-    moved = Ancestors(p, component, each, shift).moved(values)
+    slopes = [
+        by_least_squares(p.weights[k::each], p.means[k::each], values.reshape(-1, 4))
+        for k in range(each)
+    ]
+    by = [s @ slopes[k] for s, k in zip(shift, component % each, strict=True)]
+    expected = values[component // each] + np.reshape(by, (20, 2, 2))
+    moved = ancestors_of(p, component, shift, each).moved(values)
     np.testing.assert_allclose(moved, expected, atol=1e-12)
 
 
@@ -34,7 +48,7 @@ def test_means_move_by_the_shift_itself():
     rng = np.random.default_rng(1)
     p, component = oracles.random_mixture(9, 3, rng), rng.integers(9, size=30)
     shift = rng.normal(size=(30, 3))
-    moved = Ancestors(p, component, 1, shift).moved(p.means)
+    moved = ancestors_of(p, component, shift).moved(p.means)
     np.testing.assert_allclose(moved, p.means[component] + shift, atol=1e-12)
 
 
@@ -45,16 +59,23 @@ def test_units_do_not_matter():
     shift, values, unit = rng.normal(size=(30, 3)), rng.normal(size=(9, 4)), [1e-6, 1.0, 1e6]
     q = p.linear_map(np.diag(unit))
     moved, expected = (
-        Ancestors(law, component, 1, by).moved(values)
+        ancestors_of(law, component, by).moved(values)
         for law, by in ((q, shift * unit), (p, shift))
     )
     np.testing.assert_allclose(moved, expected, rtol=1e-9)
 
 
 def test_without_any_spread_nothing_is_known_of_how_things_hang_together():
-    p = skh.GaussianMixture([0.5, 0.5], [[1.0], [1.0]], 1.0)
-    moved = Ancestors(p, np.array([0, 1]), 1, np.ones((2, 1))).moved(np.array([3.0, 4.0]))
-    np.testing.assert_array_equal(moved, [3.0, 4.0])
+    """The mean of seven times 0.1 is not 0.1 to the last digit."""
+    p = skh.GaussianMixture(np.full(7, 1 / 7), np.full((7, 2), 0.1), 1.0)
+    moved = ancestors_of(p, np.arange(7), np.ones((7, 2))).moved(np.arange(7.0))
+    np.testing.assert_array_equal(moved, np.arange(7.0))
+
+
+def test_fewer_particles_than_dimensions_move_only_where_they_differ():
+    p = skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0]], 1.0)
+    moved = ancestors_of(p, np.array([0, 1]), np.ones((2, 3))).moved(np.array([3.0, 7.0]))
+    np.testing.assert_allclose(moved, [5.0, 9.0])  # 2 per unit of the first coordinate
 
 
 def linear_belief(n=30, steps=5):
@@ -80,8 +101,22 @@ def smoothed_points(pf, n):
 def test_a_moved_particle_leads_to_the_moved_component():
     pf, belief = linear_belief()
     p, points, model = pf.predict(), smoothed_points(pf, 40), pf._model
-    means, _ = model.transition(belief.t, *chosen(model, belief, p, points, 1))
+    means, _ = model.transition(belief.t, *Ancestors(p, points).of(model, belief))
     np.testing.assert_allclose(means, p.means[points.component] + points.shift, atol=1e-12)
+
+
+def test_so_does_one_that_has_several_components():
+    model = skh.models.jmls()
+    rng = np.random.default_rng(0)
+    n, (r, d, _) = 8, model.A.shape
+    x, carry, w = rng.normal(size=(n, d)), np.log(rng.dirichlet(np.ones(r), n)), np.full(n, 1 / n)
+    p, each = predictive(model.transition(0, x, carry), w)
+    component = rng.integers(n * each, size=30)
+    ancestors = ancestors_of(p, component, rng.normal(size=(30, d)), each)
+    moved, rows = ancestors.moved(x), model.displaced(carry, ancestors)
+    means = np.einsum("nij,nj->ni", model.A[component % each], moved)
+    np.testing.assert_allclose(means, p.means[component] + ancestors.points.shift, atol=1e-10)
+    np.testing.assert_array_equal(rows, carry[component // each])  # modes stay with their particles
 
 
 def test_a_moved_pose_leads_to_the_moved_component():
@@ -91,34 +126,69 @@ def test_a_moved_pose_leads_to_the_moved_component():
     for y in flight.observations:
         belief = pf.step(y)
     p, points = pf.predict(), smoothed_points(pf, 50)
-    means, _ = flight.model.transition(belief.t, *chosen(flight.model, belief, p, points, 1))
+    ancestors = Ancestors(p, points)
+    x, carry = ancestors.of(flight.model, belief)
+    means, _ = flight.model.transition(belief.t, x, carry)
     assert np.abs(points.shift).max() > 5e-3
     np.testing.assert_allclose(means, p.means[points.component] + points.shift, atol=1e-5)
+    for name in ("linear", "turn", "landmarks"):
+        before, after = getattr(belief.carry.inner, name), getattr(carry.inner, name)
+        slope = by_least_squares(belief.w, p.means, before.reshape(50, -1))
+        by = (points.shift @ slope).reshape(after.shape)
+        np.testing.assert_allclose(after, before[points.component] + by, atol=1e-7)
 
 
 def test_smoothing_keeps_how_the_hidden_part_hangs_on_the_particles():
-    """Mean of (x, z) and covariance of x with z: those of the predictive law, up to chance."""
+    """Mean of (x, z) and covariance of x with z: those of the predictive law, up to chance.
+
+    The variance of z lacks what is not known of the kernel's share, times what it does to z.
+    """
     pf, belief = linear_belief()
-    n, model, points = 100_000, pf._model, smoothed_points(pf, 100_000)
-    z = model.move(belief.t, *chosen(model, belief, pf.predict(), points, 1), points.x).mean[:, 0]
+    n, model, p, points = 100_000, pf._model, pf.predict(), smoothed_points(pf, 100_000)
     joint, _ = predictive(model.joint_transition(belief.t, belief.x, belief.carry), belief.w)
-    x, tolerance = points.x[:, 0], 4 * joint.covariance[1, 1] ** 0.5 / n**0.5
-    assert z.mean() == pytest.approx(joint.mean[1], abs=tolerance)
-    spread = joint.covariance[0, 0] ** 0.5
-    assert np.cov(x, z)[0, 1] == pytest.approx(joint.covariance[0, 1], abs=3 * tolerance * spread)
-    assert z.var() < joint.covariance[1, 1]  # the rest is in the covariances of z
+
+    def after(shift):
+        ancestors = Ancestors(p, replace(points, shift=shift))
+        return model.move(belief.t, *ancestors.of(model, belief), points.x)
+
+    carry = after(points.shift)
+    x, z = points.x[:, 0], carry.mean[:, 0]
+    sd = np.sqrt(joint.covariance.diagonal())
+    assert z.mean() == pytest.approx(joint.mean[1], abs=4 * sd[1] / n**0.5)
+    cross = joint.covariance[0, 1]
+    assert np.cov(x, z)[0, 1] == pytest.approx(cross, abs=8 * sd[0] * sd[1] / n**0.5)
+    kernel, noise = bandwidth2(p) * p.covariance_of_means[0, 0], p.covariance_matrices[0, 0, 0]
+    does = after(points.shift + 1.0).mean[0, 0] - z[0]
+    lost = does**2 * kernel * noise / (kernel + noise)
+    found = z.var() + carry.covariance[:, 0, 0].mean()
+    assert lost > 0.02 * joint.covariance[1, 1]
+    assert found == pytest.approx(joint.covariance[1, 1] - lost, rel=0.01)
 
 
-def test_modes_stay_with_their_particles():
-    """Two components per particle; the record is that of the particle, not of the component."""
-    model = skh.models.jmls()
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(6, model.A.shape[-1]))
-    carry = rng.normal(size=(6, len(model.A)))
-    p, each = predictive(model.transition(0, x, carry), np.full(6, 1 / 6))
-    component = np.arange(0, 6 * each, 3)
-    ancestors = Ancestors(p, component, each, np.ones((len(component), p.d)))
-    np.testing.assert_array_equal(model.displaced(carry, ancestors), carry[component // each])
+def test_the_filter_moves_what_it_carries():
+    pf, belief = linear_belief()
+    kept = []
+
+    def rule(p, n, *, rng=None):
+        kept.append((p, smoothed_points(pf, n)))
+        return kept[-1][1]
+
+    pf._rule = rule
+    after = pf.step(0.3)
+    p, points = kept[0]
+    carry = pf._model.move(belief.t, *Ancestors(p, points).of(pf._model, belief), points.x)
+    _, carry = pf._model.log_likelihood(after.t, points.x, 0.3, carry)
+    np.testing.assert_array_equal(after.carry.mean, carry.mean)
+    unmoved = Ancestors(p, replace(points, shift=None)).of(pf._model, belief)
+    assert np.abs(pf._model.move(belief.t, *unmoved, points.x).mean - carry.mean).max() > 0.01
+
+
+def test_covariances_stay_with_their_particles():
+    pf, belief = linear_belief()
+    carry = ZBelief(belief.carry.mean, np.arange(30.0)[:, None, None])
+    ancestors = Ancestors(pf.predict(), smoothed_points(pf, 40))
+    rows = pf._model.displaced(carry, ancestors)
+    np.testing.assert_array_equal(rows.covariance[:, 0, 0], ancestors.index)
 
 
 class Gain:

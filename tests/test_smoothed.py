@@ -1,6 +1,7 @@
 """A mixture of few components as a sample of a smooth law, and what that is worth in a filter."""
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +118,48 @@ def test_several_modes_are_run_into_each_other():
     assert error(skh.Smoothed(skh.default_rule())) > 3 * error(skh.default_rule())
 
 
+WRAPPED = {
+    "Matched": skh.Matched(skh.Smoothed(skh.Stratified())),
+    "Refined": skh.Refined(skh.Smoothed(skh.Stratified()), skh.GaussianKernel(1.0)),
+    "search": skh.FWQuad(
+        skh.GaussianKernel(1.0), search=skh.Smoothed(skh.Stratified()), search_points=200
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_rules_that_move_points_take_ancestors_from_the_mixture_as_it_is(name):
+    """Two narrow components: each point comes from the nearer one, which has not moved."""
+    p = skh.GaussianMixture([0.5, 0.5], [[-1.0], [1.0]], 0.01)
+    points = WRAPPED[name](p, 30, rng=0)
+    x = points.x[:, 0]
+    assert points.shift is None
+    far = np.abs(x) > 0.1  # odds of exp(20) and more
+    assert far.sum() > 15
+    np.testing.assert_array_equal(points.component[far], (x[far] > 0).astype(int))
+
+
+def test_mmd_to_the_mixture_is_measured_by_who_knows_it():
+    p = oracles.random_mixture(6, 2, np.random.default_rng(0))
+    kernel = skh.GaussianKernel(1.0)
+    rule = skh.Smoothed(skh.FWQuad(kernel))
+    assert np.isnan(rule(p, 10, rng=0).mmd)
+    points = skh.Measured(rule, kernel)(p, 10, rng=0)
+    assert points.mmd == skh.mmd(kernel, p, points.x, points.w)
+    np.testing.assert_array_equal(points.shift, rule(p, 10, rng=0).shift)
+
+
+def test_a_shift_is_one_per_point():
+    def careless(p, n, *, rng=None):
+        points = skh.Smoothed(skh.Stratified())(p, n, rng=rng)
+        return replace(points, shift=points.shift[:-1])
+
+    with pytest.raises(ValueError, match=r"shift .* must have shape \(10, 3\), got \(9, 3\)"):
+        skh.ParticleFilter(skh.models.lgss3(), careless, 10, rng=0).step([0.0, 0.0])
+
+
 def test_a_rule_is_asked_for():
     with pytest.raises(TypeError, match="rule"):
         skh.Smoothed(0.3)
+    with pytest.raises(ValueError, match="rule must not smooth as well"):
+        skh.Smoothed(skh.Smoothed(skh.Stratified()))

@@ -14,7 +14,8 @@ components and any number v_i of theirs (a coordinate, the mean of a Kalman filt
 
 the regression of v on the means.  For v = m it is :math:`\Delta` itself: where a transition is
 linear, a moved particle leads to the moved component exactly.  What is left of v_i when its
-regression is taken away stays with the particle.
+regression is taken away stays with the particle.  Where particles have several components each
+(modes, say), those of each kind have a regression of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from skh.model import Carry, CarryingModel, gather
 from skh.rule import WeightedPoints
 
 C = TypeVar("C")
-FLAT = 1e-10  # of the largest: a direction in which the means have no more variance has none
+NO_SPREAD = 1e-10  # of a coordinate's variance: a direction with no more of it has none
 
 
 @runtime_checkable
@@ -47,17 +48,16 @@ class Displaceable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ancestors:
-    """The ancestor of each of n points, and how far its component was moved."""
+    """The particles that ``points`` come from, of which the mixture has ``each`` components."""
 
     mixture: GaussianMixture
-    component: Indices  # (n,)
-    each: int  # components per particle
-    shift: Array  # (n, d)
+    points: WeightedPoints
+    each: int = 1
 
-    @property
+    @cached_property
     def index(self) -> Indices:
-        """The ancestors."""
-        return self.component // self.each
+        """Which particle is the ancestor of each point, (n,)."""
+        return self.points.component if self.each == 1 else self.points.component // self.each
 
     def rows(self, carry: C) -> C:
         """What the ancestors carry, as it is."""
@@ -65,32 +65,36 @@ class Ancestors:
 
     def moved(self, values: Array) -> Array:
         """Numbers of all particles, (n, ...), as those of the moved ancestors."""
-        v = values.reshape(len(values), -1)
-        slope = self._regress @ np.repeat(v - v[:1], self.each, axis=0)  # - v[:1]: less rounding
-        return (v[self.index] + self.shift @ slope).reshape(-1, *values.shape[1:])
+        v, shift = values.reshape(len(values), -1), self.points.shift
+        moved, kind = v[self.index], self.points.component % self.each
+        if shift is not None:
+            for k, regression in enumerate(self._regressions):
+                moved[kind == k] += shift[kind == k] @ (regression @ (v - v[:1]))  # less rounding
+        return moved.reshape(-1, *values.shape[1:])
 
     @cached_property
-    def _regress(self) -> Array:
-        """(d, K): Cov(m)^-1 times what gives the covariance of m with any other numbers."""
-        p, B = self.mixture, self.mixture.covariance_of_means
-        sd = deviations(B.diagonal(), p.means)  # correlations: which directions count has no unit
-        inverse = np.linalg.pinv(B / np.outer(sd, sd), rcond=FLAT, hermitian=True)
-        return np.asarray((inverse / np.outer(sd, sd)) @ (p.weights * (p.means - p.mean).T))
+    def _regressions(self) -> list[Array]:
+        """For each kind of components (d, n): times any numbers of the particles, their slope."""
+        p, kinds = self.mixture, range(self.each)
+        return [_regression(p.weights[k :: self.each], p.means[k :: self.each]) for k in kinds]
+
+    def of(self, model: CarryingModel, old: Belief | Predicted) -> tuple[Array, Carry]:
+        """The ancestors among the ``old`` particles and their records, moved if they are to be."""
+        if self.points.shift is None:
+            return old.x[self.index], self.rows(old.carry)
+        return self.moved(old.x), displaced(model, old.carry, self)
 
 
-def chosen(
-    model: CarryingModel,
-    old: Belief | Predicted,
-    mixture: GaussianMixture,
-    points: WeightedPoints,
-    each: int,
-) -> tuple[Array, Carry]:
-    """The ancestors of ``points`` among the ``old`` particles, and their records."""
-    if points.shift is None:
-        index = points.component // each
-        return old.x[index], gather(old.carry, index)
-    ancestors = Ancestors(mixture, points.component, each, points.shift)
-    return ancestors.moved(old.x), displaced(model, old.carry, ancestors)
+def _regression(w: Array, m: Array) -> Array:
+    """Cov(m)^-1 times what gives the covariance of m with any other numbers, (d, n)."""
+    w = w / max(w.sum(), np.finfo(float).tiny)
+    centred = m - w @ m
+    covariance = (w * centred.T) @ centred
+    sd = deviations(covariance.diagonal(), m)  # correlations: which directions count has no unit
+    variances, axes = np.linalg.eigh(covariance / np.outer(sd, sd))
+    there = variances > NO_SPREAD
+    back = axes[:, there] / sd[:, None]
+    return np.asarray((back / variances[there]) @ back.T @ (w * centred.T))
 
 
 def displaced(model: object, carry: Carry, ancestors: Ancestors) -> Carry:

@@ -139,7 +139,8 @@ class FilterResult:
     def trajectories(self) -> tuple[Array, Array]:
         """The paths x_{0:T-1} that lead to the last particles, ``(n, T, d)``, and their weights.
 
-        Read from the ancestors in the history; the further back, the fewer distinct points.
+        Read from the ancestors in the history; the further back, the fewer distinct points.  Those
+        that `skh.Smoothed` has moved are read as they were.
         """
         if self.history is None:
             raise ValueError("trajectories need particle_filter(..., history=True)")

@@ -21,7 +21,7 @@ from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
-from skh.refine import Refine
+from skh.refine import Refine, responsible
 from skh.rule import Rule, WeightedPoints, checked_points
 from skh.sampling import MonteCarlo, Sampling
 from skh.search import Target
@@ -137,7 +137,9 @@ class FWQuad:
         if isinstance(self.search, Sampling):  # one of ours, whose points need no check
             return self.search.draw(p, M, rng)
         points = checked_points(self.search(p, M, rng=rng), p)
-        return points.x, points.component
+        if points.shift is None:
+            return points.x, points.component
+        return points.x, responsible(p, points.x, rng)  # of the mixture as it is
 
     def search_points_for(self, n: int) -> int:
         """The number of search points for ``n`` points, whether it was given or not."""

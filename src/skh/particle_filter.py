@@ -19,7 +19,7 @@ from skh import _checks
 from skh._checks import RNG, Array
 from skh._compiled_checks import first_not_below_infinity
 from skh._compiled_weights import reweighted
-from skh.ancestors import chosen
+from skh.ancestors import Ancestors
 from skh.belief import Belief, FilterResult, Predicted, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
@@ -156,15 +156,12 @@ class ParticleFilter:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         seen = mixture.seen_by(self._information(t + 1, mixture))
         points = checked_points(self._rule(seen, self._n, rng=rng), mixture)
-        x = _checks.read_only(points.x)
-        ancestor = points.component if each == 1 else points.component // each
-        carry = None
+        x, ancestors, carry = _checks.read_only(points.x), Ancestors(mixture, points, each), None
         if old is None:
             carry = self._model.initial_carry(x)
         elif old.carry is not None:  # plain particles have nothing to take along
-            before = chosen(self._model, old, mixture, points, each)
-            carry = self._model.move(t, *before, x)
-        return Predicted(x, points.w, ancestor, points.mmd, carry)
+            carry = self._model.move(t, *ancestors.of(self._model, old), x)
+        return Predicted(x, points.w, ancestors.index, points.mmd, carry)
 
     def _information(self, t: int, mixture: GaussianMixture) -> Information | None:
         """What is known of the observation of time ``t``: told by the model, or learned."""

@@ -75,7 +75,7 @@ class Refine:
         square += kernel.mean_norm2(p) if isnan(points.mmd) else points.mmd**2 - before
         x = kernel.from_coordinates(X)
         component = responsible(p, x, np.random.default_rng(rng))
-        return replace(points, x=x, w=w, component=component, mmd=root(square))
+        return replace(points, x=x, w=w, component=component, mmd=root(square), shift=None)
 
 
 @dataclass(frozen=True)

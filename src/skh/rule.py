@@ -98,13 +98,7 @@ def checked_points(points: Any, p: GaussianMixture) -> WeightedPoints:
     index = component.astype(np.intp, order="C", copy=False)
     if component.dtype.kind not in "iu" or not are_indices(index, len(p)):
         raise ValueError(f"rule must return components in 0..{len(p) - 1}, got {component}")
-    return WeightedPoints(x, w, index, points.mmd, _checked_shift(points.shift, x.shape))
-
-
-def _checked_shift(shift: Any, shape: tuple[int, ...]) -> Array | None:
-    if shift is None:
-        return None
-    array = np.asarray(shift, dtype=np.float64)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"rule must return a finite shift of shape {shape}, got {array}")
-    return array
+    shift = points.shift
+    if shift is not None:
+        shift = _checks.shaped("the shift that a rule returns", shift, *x.shape)
+    return WeightedPoints(x, w, index, points.mmd, shift)

@@ -7,11 +7,11 @@ import pytest
 
 import oracles
 import skh
-from skh.ancestors import Ancestors
+from skh.ancestors import Ancestors, carried
 from skh.geometry import Charted
 from skh.model import predictive
 from skh.rao_blackwell import ZBelief
-from skh.smoothed import bandwidth2
+from skh.rule import Shift
 
 
 def by_least_squares(w, means, values):
@@ -22,9 +22,15 @@ def by_least_squares(w, means, values):
     return fit[1:]
 
 
-def ancestors_of(p, component, shift, each=1):
-    n = len(component)
-    return Ancestors(p, skh.WeightedPoints(shift, np.full(n, 1 / n), component, shift=shift), each)
+def ancestors_of(p, component, by, each=1):
+    return Ancestors.of(component, Shift(by, np.zeros((*by.shape, by.shape[1]))), p, each)
+
+
+def moved_ancestors(pf, points):
+    """The old particles and records that ``points`` come from."""
+    belief, model = pf.belief, pf._model
+    ancestors = Ancestors.of(points.component, points.shift, pf.predict(), 1)
+    return ancestors.moved(belief.x), model.displaced(belief.carry, ancestors)
 
 
 @pytest.mark.parametrize("each", [1, 2])
@@ -100,9 +106,9 @@ def smoothed_points(pf, n):
 
 def test_a_moved_particle_leads_to_the_moved_component():
     pf, belief = linear_belief()
-    p, points, model = pf.predict(), smoothed_points(pf, 40), pf._model
-    means, _ = model.transition(belief.t, *Ancestors(p, points).of(model, belief))
-    np.testing.assert_allclose(means, p.means[points.component] + points.shift, atol=1e-12)
+    p, points = pf.predict(), smoothed_points(pf, 40)
+    means, _ = pf._model.transition(belief.t, *moved_ancestors(pf, points))
+    np.testing.assert_allclose(means, p.means[points.component] + points.shift.mean, atol=1e-12)
 
 
 def test_so_does_one_that_has_several_components():
@@ -115,7 +121,7 @@ def test_so_does_one_that_has_several_components():
     ancestors = ancestors_of(p, component, rng.normal(size=(30, d)), each)
     moved, rows = ancestors.moved(x), model.displaced(carry, ancestors)
     means = np.einsum("nij,nj->ni", model.A[component % each], moved)
-    np.testing.assert_allclose(means, p.means[component] + ancestors.points.shift, atol=1e-10)
+    np.testing.assert_allclose(means, p.means[component] + ancestors.shift, atol=1e-10)
     np.testing.assert_array_equal(rows, carry[component // each])  # modes stay with their particles
 
 
@@ -126,69 +132,88 @@ def test_a_moved_pose_leads_to_the_moved_component():
     for y in flight.observations:
         belief = pf.step(y)
     p, points = pf.predict(), smoothed_points(pf, 50)
-    ancestors = Ancestors(p, points)
-    x, carry = ancestors.of(flight.model, belief)
+    x, carry = moved_ancestors(pf, points)
     means, _ = flight.model.transition(belief.t, x, carry)
-    assert np.abs(points.shift).max() > 5e-3
-    np.testing.assert_allclose(means, p.means[points.component] + points.shift, atol=1e-5)
+    assert np.abs(points.shift.mean).max() > 5e-3
+    np.testing.assert_allclose(means, p.means[points.component] + points.shift.mean, atol=1e-5)
     for name in ("linear", "turn", "landmarks"):
         before, after = getattr(belief.carry.inner, name), getattr(carry.inner, name)
         slope = by_least_squares(belief.w, p.means, before.reshape(50, -1))
-        by = (points.shift @ slope).reshape(after.shape)
+        by = (points.shift.mean @ slope).reshape(after.shape)
         np.testing.assert_allclose(after, before[points.component] + by, atol=1e-7)
 
 
 def test_smoothing_keeps_how_the_hidden_part_hangs_on_the_particles():
-    """Mean of (x, z) and covariance of x with z: those of the predictive law, up to chance.
-
-    The variance of z lacks what is not known of the kernel's share, times what it does to z.
-    """
+    """All first and second moments of (x, z) are those of the predictive law, up to chance."""
     pf, belief = linear_belief()
     n, model, p, points = 100_000, pf._model, pf.predict(), smoothed_points(pf, 100_000)
     joint, _ = predictive(model.joint_transition(belief.t, belief.x, belief.carry), belief.w)
-
-    def after(shift):
-        ancestors = Ancestors(p, replace(points, shift=shift))
-        return model.move(belief.t, *ancestors.of(model, belief), points.x)
-
-    carry = after(points.shift)
+    carry = carried(model, belief.t, belief, points, p)
     x, z = points.x[:, 0], carry.mean[:, 0]
-    sd = np.sqrt(joint.covariance.diagonal())
-    assert z.mean() == pytest.approx(joint.mean[1], abs=4 * sd[1] / n**0.5)
-    cross = joint.covariance[0, 1]
-    assert np.cov(x, z)[0, 1] == pytest.approx(cross, abs=8 * sd[0] * sd[1] / n**0.5)
-    kernel, noise = bandwidth2(p) * p.covariance_of_means[0, 0], p.covariance_matrices[0, 0, 0]
-    does = after(points.shift + 1.0).mean[0, 0] - z[0]
-    lost = does**2 * kernel * noise / (kernel + noise)
+    sd, chance = np.sqrt(joint.covariance.diagonal()), 4 / n**0.5
+    assert z.mean() == pytest.approx(joint.mean[1], abs=chance * sd[1])
+    assert np.cov(x, z)[0, 1] == pytest.approx(
+        joint.covariance[0, 1], abs=2 * chance * sd[0] * sd[1]
+    )
     found = z.var() + carry.covariance[:, 0, 0].mean()
-    assert lost > 0.02 * joint.covariance[1, 1]
-    assert found == pytest.approx(joint.covariance[1, 1] - lost, rel=0.01)
+    assert found == pytest.approx(joint.covariance[1, 1], rel=2 * chance)
+    sure = replace(points, shift=Shift(points.shift.mean, 0.0 * points.shift.root))
+    known = carried(model, belief.t, belief, sure, p).covariance[:, 0, 0].mean()
+    assert carry.covariance[:, 0, 0].mean() - known > chance * found  # doubt
+
+
+def test_doubt_about_a_pose_is_doubt_about_all_it_carries():
+    """By moving each record on by hand: covariances rise by the squares of the differences."""
+    flight = skh.models.survey_flight(20, rng=0)
+    pf = skh.ParticleFilter(flight.model, skh.Stratified(), 50, rng=1)
+    for y in flight.observations:
+        belief = pf.step(y)
+    p, points, zero = pf.predict(), smoothed_points(pf, 50), np.zeros((50, 6, 6))
+
+    def after(mean, root=zero):
+        shifted = replace(points, shift=Shift(mean, root))
+        return carried(flight.model, belief.t, belief, shifted, p).inner
+
+    mean, root = points.shift.mean, points.shift.root
+    blurred, sure = after(mean, root), after(mean)
+    others = [after(mean + root[:, :, k]) for k in range(6)]
+    linear = sum(outer(o.linear - sure.linear) for o in others)
+    np.testing.assert_allclose(
+        blurred.linear_covariance, sure.linear_covariance + linear, atol=1e-15
+    )
+    landmark = sum(outer(o.landmarks[:, 2] - sure.landmarks[:, 2]) for o in others)
+    packed = landmark[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    expected = sure.landmark_covariances[:, 2] + packed
+    np.testing.assert_allclose(blurred.landmark_covariances[:, 2], expected, rtol=1e-10)
+    axes = [outer((o.turn - sure.turn)[:, [k, 3 + k]]) for o in others for k in range(3)]
+    turn = sum(axes)[:, [0, 0, 1], [0, 1, 1]] / 3  # the mean over the axes, which share one
+    np.testing.assert_allclose(blurred.turn_covariance, sure.turn_covariance + turn, atol=1e-15)
+    assert (blurred.landmark_covariances[:, 2] > 1.001 * sure.landmark_covariances[:, 2]).any()
+
+
+def outer(e):
+    return e[:, :, None] * e[:, None, :]
 
 
 def test_the_filter_moves_what_it_carries():
     pf, belief = linear_belief()
-    kept = []
-
-    def rule(p, n, *, rng=None):
-        kept.append((p, smoothed_points(pf, n)))
-        return kept[-1][1]
-
-    pf._rule = rule
+    p, points, model = pf.predict(), smoothed_points(pf, 30), pf._model
+    pf._rule = lambda p, n, *, rng=None: points
     after = pf.step(0.3)
-    p, points = kept[0]
-    carry = pf._model.move(belief.t, *Ancestors(p, points).of(pf._model, belief), points.x)
-    _, carry = pf._model.log_likelihood(after.t, points.x, 0.3, carry)
-    np.testing.assert_array_equal(after.carry.mean, carry.mean)
-    unmoved = Ancestors(p, replace(points, shift=None)).of(pf._model, belief)
-    assert np.abs(pf._model.move(belief.t, *unmoved, points.x).mean - carry.mean).max() > 0.01
+    carry = carried(model, belief.t, belief, points, p)
+    _, expected = model.log_likelihood(after.t, points.x, 0.3, carry)
+    np.testing.assert_array_equal(after.carry.mean, expected.mean)
+    unmoved = carried(model, belief.t, belief, replace(points, shift=None), p)
+    assert np.abs(unmoved.mean - carry.mean).max() > 0.01
 
 
 def test_covariances_stay_with_their_particles():
     pf, belief = linear_belief()
     carry = ZBelief(belief.carry.mean, np.arange(30.0)[:, None, None])
-    ancestors = Ancestors(pf.predict(), smoothed_points(pf, 40))
+    points = smoothed_points(pf, 40)
+    ancestors = Ancestors.of(points.component, points.shift, pf.predict(), 1)
     rows = pf._model.displaced(carry, ancestors)
-    np.testing.assert_array_equal(rows.covariance[:, 0, 0], ancestors.index)
+    np.testing.assert_array_equal(rows.covariance[:, 0, 0], points.component)
 
 
 class Gain:
@@ -213,7 +238,7 @@ class Gain:
 def test_a_model_that_cannot_displace_its_records_is_told_so():
     pf = skh.ParticleFilter(Gain(), skh.Smoothed(skh.Stratified()), 10, rng=0)
     before = pf.step(1.0)
-    with pytest.raises(TypeError, match=r"displaced\(carry, ancestors\), got .*Gain"):
+    with pytest.raises(TypeError, match=r"blurred\(carry, others\), got .*Gain"):
         pf.step(1.0)
     assert pf.belief is before
     assert pf.t == 1
@@ -231,5 +256,5 @@ def test_so_is_one_inside_of_a_chart():
         Charted(OnALine(), skh.geometry.Angles(1)), skh.Smoothed(skh.Stratified()), 10, rng=0
     )
     pf.step(1.0)
-    with pytest.raises(TypeError, match=r"displaced\(carry, ancestors\), got .*OnALine"):
+    with pytest.raises(TypeError, match=r"blurred\(carry, others\), got .*OnALine"):
         pf.step(1.0)

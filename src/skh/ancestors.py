@@ -1,11 +1,11 @@
 r"""The particles that points come from, moved to where they would have led there.
 
-A rule may take a point not from a component of the mixture but from one that it has moved: `shift`
-tells how far (see `smoothed`).  A particle whose component is somewhere else is itself somewhere
-else, and knows other things: who is ahead has been faster, and has his map ahead of him.  How all
-that hangs together is seen in the particles there are.  With weights w, means m_i of their
-components and any number v_i of theirs (a coordinate, the mean of a Kalman filter), the shift
-:math:`\Delta` of a mean goes with
+A rule may take a point not from a component of the mixture but from one that it has moved; it tells
+how far, as well as that can be known (`skh.rule.Shift`; the rule is `smoothed`).  A particle whose
+component is somewhere else is itself somewhere else, and knows other things: who is ahead has been
+faster, and has his map ahead of him.  How all that hangs together is seen in the particles there
+are.  With weights w, means m_i of their components and any number v_i of theirs (a coordinate, the
+mean of a Kalman filter), the shift :math:`\Delta` of a mean goes with
 
 .. math::
 
@@ -16,12 +16,16 @@ the regression of v on the means.  For v = m it is :math:`\Delta` itself: where 
 linear, a moved particle leads to the moved component exactly.  What is left of v_i when its
 regression is taken away stays with the particle.  Where particles have several components each
 (modes, say), those of each kind have a regression of their own.
+
+A shift that is known only up to a covariance L L' leaves that much doubt in what the particle knows
+afterwards.  Each column of L is added to the shift in turn, and what a record then differs by goes
+into its covariances: exactly what is right where all is linear.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -31,7 +35,7 @@ from skh.belief import Belief, Predicted
 from skh.gaussian import deviations
 from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, gather
-from skh.rule import WeightedPoints
+from skh.rule import Shift, WeightedPoints
 
 C = TypeVar("C")
 NO_SPREAD = 1e-10  # of a coordinate's variance: a direction with no more of it has none
@@ -45,48 +49,42 @@ class Displaceable(Protocol):
         """A record with ``ancestors.moved`` for its means and ``ancestors.rows`` for the rest."""
         ...
 
+    def blurred(self, carry: Carry, others: Sequence[Carry]) -> Carry:
+        """A record with the `scatter` of its means in the others added to its covariances."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Ancestors:
-    """The particles that ``points`` come from, of which the mixture has ``each`` components."""
+    """The particles that n points come from, and how far each is moved."""
 
-    mixture: GaussianMixture
-    points: WeightedPoints
-    each: int = 1
+    index: Indices  # (n,): which particle
+    kind: Indices  # (n,): which of its components
+    shift: Array  # (n, d)
+    regressions: Sequence[Array]  # for each kind (d, particles): times any numbers, their slope
 
-    @cached_property
-    def index(self) -> Indices:
-        """Which particle is the ancestor of each point, (n,)."""
-        return self.points.component if self.each == 1 else self.points.component // self.each
+    @classmethod
+    def of(cls, component: Indices, shift: Shift, p: GaussianMixture, each: int) -> Ancestors:
+        """Those of moved components of ``p``, which has ``each`` for a particle."""
+        kinds = [_regression(p.weights[k::each], p.means[k::each]) for k in range(each)]
+        return cls(component // each, component % each, shift.mean, kinds)
 
     def rows(self, carry: C) -> C:
         """What the ancestors carry, as it is."""
         return gather(carry, self.index)  # type: ignore[no-any-return]
 
     def moved(self, values: Array) -> Array:
-        """Numbers of all particles, (n, ...), as those of the moved ancestors."""
-        v, shift = values.reshape(len(values), -1), self.points.shift
-        moved, kind = v[self.index], self.points.component % self.each
-        if shift is not None:
-            for k, regression in enumerate(self._regressions):
-                moved[kind == k] += shift[kind == k] @ (regression @ (v - v[:1]))  # less rounding
+        """Numbers of all particles, (particles, ...), as those of the moved ancestors."""
+        v = values.reshape(len(values), -1)
+        moved = v[self.index]
+        for k, regression in enumerate(self.regressions):
+            of_kind = self.kind == k
+            moved[of_kind] += self.shift[of_kind] @ (regression @ (v - v[:1]))  # less rounding
         return moved.reshape(-1, *values.shape[1:])
-
-    @cached_property
-    def _regressions(self) -> list[Array]:
-        """For each kind of components (d, n): times any numbers of the particles, their slope."""
-        p, kinds = self.mixture, range(self.each)
-        return [_regression(p.weights[k :: self.each], p.means[k :: self.each]) for k in kinds]
-
-    def of(self, model: CarryingModel, old: Belief | Predicted) -> tuple[Array, Carry]:
-        """The ancestors among the ``old`` particles and their records, moved if they are to be."""
-        if self.points.shift is None:
-            return old.x[self.index], self.rows(old.carry)
-        return self.moved(old.x), displaced(model, old.carry, self)
 
 
 def _regression(w: Array, m: Array) -> Array:
-    """Cov(m)^-1 times what gives the covariance of m with any other numbers, (d, n)."""
+    """Cov(m)^-1 times what gives the covariance of m with any other numbers."""
     w = w / max(w.sum(), np.finfo(float).tiny)
     centred = m - w @ m
     covariance = (w * centred.T) @ centred
@@ -97,13 +95,39 @@ def _regression(w: Array, m: Array) -> Array:
     return np.asarray((back / variances[there]) @ back.T @ (w * centred.T))
 
 
-def displaced(model: object, carry: Carry, ancestors: Ancestors) -> Carry:
-    """The records of moved ancestors; a TypeError if the model does not know how."""
-    if carry is None:
-        return None
+def carried(
+    model: CarryingModel,
+    t: int,
+    old: Belief | Predicted,
+    points: WeightedPoints,
+    mixture: GaussianMixture,
+    each: int = 1,
+) -> Carry:
+    """What the points carry: the records of their ancestors among ``old`` ones, moved and told."""
+    if (shift := points.shift) is None:
+        i = points.component // each
+        return model.move(t, old.x[i], gather(old.carry, i), points.x)
+    ancestors = Ancestors.of(points.component, shift, mixture, each)
+
+    def after(by: Array) -> Carry:
+        a = replace(ancestors, shift=by)
+        return model.move(t, a.moved(old.x), displaceable(model).displaced(old.carry, a), points.x)
+
+    others = [after(shift.mean + column) for column in np.moveaxis(shift.root, -1, 0)]
+    return displaceable(model).blurred(after(shift.mean), others)
+
+
+def displaceable(model: object) -> Displaceable:
+    """The model, if it is one."""
     if not isinstance(model, Displaceable):
         raise TypeError(
             "a rule that smooths moves what particles carry: it needs a model with "
-            f"displaced(carry, ancestors), got {model!r}"
+            f"displaced(carry, ancestors) and blurred(carry, others), got {model!r}"
         )
-    return model.displaced(carry, ancestors)
+    return model
+
+
+def scatter(values: Array, others: Sequence[Array]) -> Array:
+    """The sum of the squares e e' of the differences of others, (..., k, k) for (..., k)."""
+    e = np.stack(others) - values
+    return np.asarray(np.einsum("c...i,c...j->...ij", e, e))

@@ -142,10 +142,11 @@ class GaussianMixture:
     def linear_map(self, A: Array) -> GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
         A = _checks.shaped("A", A, "m", self.d)
-        S = symmetric(A @ self._matrices() @ A.T)
+        S = symmetric(A @ self.matrices @ A.T)
         return self._known(self.weights, self.means @ A.T, S)
 
-    def _matrices(self) -> Array:
+    @cached_property
+    def matrices(self) -> Array:
         """One matrix where all components share it, and otherwise one each."""
         own = self.covariances.ndim in (1, 3)
         return self.covariance_matrices if own else self._mean_covariance()
@@ -161,7 +162,7 @@ class GaussianMixture:
         """
         share = _checks.fraction("share", share)
         means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
-        return self._known(self.weights, means, self._matrices() + share * self.covariance_of_means)
+        return self._known(self.weights, means, self.matrices + share * self.covariance_of_means)
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
@@ -191,7 +192,7 @@ class GaussianMixture:
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d)."""
-        return np.asarray(np.linalg.solve(self._matrices() + np.diag(self._trace), B))
+        return np.asarray(np.linalg.solve(self.matrices + np.diag(self._trace), B))
 
     @property
     def _trace(self) -> Array:

@@ -9,12 +9,12 @@ filter gathers the records by ancestor and passes them back; the model updates t
 2. ``log_likelihood``: so is the observation.
 
 A carry is an array with one row per particle, or a tuple or dict of such arrays; return new ones
-instead of writing into those you are given.  Three more methods are optional:
+instead of writing into those you are given.  More methods are optional:
 ``hidden_moments(carry)`` gives the mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part z
 of each particle, from which the results get the moments of z and of (x, z);
 ``joint_transition(t, x, carry)`` gives the Gaussians of (x_{t+1}, z_{t+1}) for joint prediction;
-``displaced(carry, ancestors)`` gives the records of particles that `skh.Smoothed` has moved: a
-record with ``ancestors.moved`` for its means and ``ancestors.rows`` for the rest (`skh.ancestors`).
+``displaced(carry, ancestors)`` and ``blurred(carry, others)`` give the records of particles that
+`skh.Smoothed` has moved (see `skh.ancestors`).
 
 A model with its own filter per particle, in full::
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from skh import _checks
 from skh._checks import RNG, Array
 from skh._compiled_checks import first_not_below_infinity
 from skh._compiled_weights import reweighted
-from skh.ancestors import Ancestors
+from skh.ancestors import carried
 from skh.belief import Belief, FilterResult, Predicted, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
@@ -156,12 +157,13 @@ class ParticleFilter:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         seen = mixture.seen_by(self._information(t + 1, mixture))
         points = checked_points(self._rule(seen, self._n, rng=rng), mixture)
-        x, ancestors, carry = _checks.read_only(points.x), Ancestors(mixture, points, each), None
+        points = replace(points, x=_checks.read_only(points.x))
+        carry = None
         if old is None:
-            carry = self._model.initial_carry(x)
+            carry = self._model.initial_carry(points.x)
         elif old.carry is not None:  # plain particles have nothing to take along
-            carry = self._model.move(t, *ancestors.of(self._model, old), x)
-        return Predicted(x, points.w, ancestors.index, points.mmd, carry)
+            carry = carried(self._model, t, old, points, mixture, each)
+        return Predicted(points.x, points.w, points.component // each, points.mmd, carry)
 
     def _information(self, t: int, mixture: GaussianMixture) -> Information | None:
         """What is known of the observation of time ``t``: told by the model, or learned."""

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skh._checks import Array
-from skh.ancestors import Ancestors
+from skh.ancestors import Ancestors, scatter
 from skh.function_model import as_prior
 from skh.gaussian import apply, check_covariance, condition, symmetric, transposed
 from skh.mixture import GaussianMixture
@@ -181,6 +181,11 @@ class RaoBlackwellized:
     def displaced(self, carry: ZBelief, ancestors: Ancestors) -> ZBelief:
         """The means of z of moved particles."""
         return ZBelief(ancestors.moved(carry.mean), ancestors.rows(carry.covariance))
+
+    def blurred(self, carry: ZBelief, others: Sequence[ZBelief]) -> ZBelief:
+        """The covariances of z of particles that are moved by an uncertain amount."""
+        doubt = scatter(carry.mean, [other.mean for other in others])
+        return ZBelief(carry.mean, carry.covariance + doubt)
 
     def hidden_moments(self, carry: ZBelief) -> tuple[Array, Array]:
         """Mean and covariance of z of each particle."""

@@ -28,20 +28,32 @@ from skh.mixture import GaussianMixture
 
 
 @dataclass(frozen=True, eq=False)
+class Shift:
+    """How far the component of each point had been moved before the point was taken from it.
+
+    ``mean`` (n, d) is what is to be expected given the points, ``root`` (n, d, d) holds factors L
+    of the covariances L L' around it.  See `ancestors`.
+    """
+
+    mean: Array
+    root: Array
+
+
+@dataclass(frozen=True, eq=False)
 class WeightedPoints:
     """Points ``x`` (n, d) with weights ``w`` (n,) on the simplex: an approximation of a mixture.
 
     ``component`` (n,) tells which component of the mixture each point was drawn from; in a particle
     filter that is its ancestor.  ``mmd`` is the distance to the mixture where the rule knows it,
     and NaN where it does not (a random rule has no kernel to measure it with: see `Measured`).
-    ``shift`` (n, d), if any, tells how far that component had been moved (see `ancestors`).
+    ``shift``, if any, tells how far that component had been moved.
     """
 
     x: Array
     w: Array
     component: Indices
     mmd: float = nan
-    shift: Array | None = None
+    shift: Shift | None = None
 
     def __len__(self) -> int:
         """Number of points."""
@@ -98,7 +110,13 @@ def checked_points(points: Any, p: GaussianMixture) -> WeightedPoints:
     index = component.astype(np.intp, order="C", copy=False)
     if component.dtype.kind not in "iu" or not are_indices(index, len(p)):
         raise ValueError(f"rule must return components in 0..{len(p) - 1}, got {component}")
-    shift = points.shift
-    if shift is not None:
-        shift = _checks.shaped("the shift that a rule returns", shift, *x.shape)
-    return WeightedPoints(x, w, index, points.mmd, shift)
+    return WeightedPoints(x, w, index, points.mmd, _checked_shift(points.shift, *x.shape))
+
+
+def _checked_shift(shift: Shift | None, n: int, d: int) -> Shift | None:
+    if shift is None:
+        return None
+    return Shift(
+        _checks.shaped("the mean of the shift that a rule returns", shift.mean, n, d),
+        _checks.shaped("the root of the shift that a rule returns", shift.root, n, d, d),
+    )

@@ -29,9 +29,8 @@ is expected of it given x,
         + h^2 B\, (\Sigma_i + h^2 B)^{-1} (x - \tilde m_i),
 
 and goes to the filter as the ``shift`` of the component: particles are moved with all that they
-carry, as if they had been a little elsewhere all along (see `ancestors`).  What is not known of the
-kernel's share is left out of the covariances that particles carry: some per cent of them in a step.
-To draw the share at random instead keeps all, and costs more by its noise.
+carry, as if they had been a little elsewhere all along (see `ancestors`).  How far they have been
+moved is then known up to :math:`\Sigma_i (\Sigma_i + h^2 B)^{-1} h^2 B`, and so are their records.
 
 Not for every filter.  Where components overlap well already, the smooth law is only a wrong one
 (default rule, 50 particles, RMSE over 8 sets: LGSS d=3 0.038 instead of 0.031, stochastic
@@ -47,9 +46,10 @@ from math import nan
 import numpy as np
 
 from skh import _checks
-from skh._checks import RNG, Array
+from skh._checks import RNG
+from skh.gaussian import factored, symmetric
 from skh.mixture import GaussianMixture
-from skh.rule import Rule, WeightedPoints
+from skh.rule import Rule, Shift, WeightedPoints
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,17 @@ class Smoothed:
         share = bandwidth2(p)
         q = p.shrunk(share)
         points = self.rule(q.seen_by(p.information), n, rng=rng)
-        return replace(points, mmd=nan, shift=expected_shift(p, q, share, points))
+        return replace(points, mmd=nan, shift=shift_of(p, q, share, points))
 
 
-def expected_shift(
-    p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints
-) -> Array:
-    """How far the kernel is expected to have moved the component of each point, (n, d)."""
-    i = points.component
+def shift_of(p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints) -> Shift:
+    """How far the kernel has moved the component of each point, given the point."""
+    i, n = points.component, len(points)
+    gain = q.divided(share * p.covariance_of_means)  # transposed; (d, d) or one each
+    root = factored(symmetric(p.matrices @ gain))[1]
+    gain, root = (a[i] if a.ndim == 3 else np.broadcast_to(a, (n, p.d, p.d)) for a in (gain, root))
     by_shrinking, off = q.means[i] - p.means[i], points.x - q.means[i]
-    gain = q.divided(share * p.covariance_of_means)  # transposed
-    if gain.ndim == 2:
-        return np.asarray(by_shrinking + off @ gain)
-    return np.asarray(by_shrinking + np.einsum("ni,nij->nj", off, gain[i]))
+    return Shift(by_shrinking + np.einsum("ni,nij->nj", off, gain), root)
 
 
 def bandwidth2(p: GaussianMixture) -> float:

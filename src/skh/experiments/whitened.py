@@ -8,7 +8,7 @@ import numpy as np
 
 from skh._checks import RNG
 from skh.mixture import GaussianMixture
-from skh.rule import Rule, WeightedPoints
+from skh.rule import Rule, Shift, WeightedPoints
 
 
 @dataclass(frozen=True)
@@ -27,5 +27,5 @@ class Whitened:
             return self.rule(p, n, rng=rng)
         L = np.linalg.cholesky(p.covariance)
         points = self.rule(p.linear_map(np.linalg.inv(L)), n, rng=rng)
-        shift = None if points.shift is None else points.shift @ L.T
+        shift = points.shift and Shift(points.shift.mean @ L.T, L @ points.shift.root)
         return replace(points, x=points.x @ L.T, shift=shift)

@@ -26,14 +26,14 @@ coordinates in it; `states_of` gives the states, of which the chart takes the me
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skh._checks import Array
-from skh.ancestors import Ancestors, displaced
+from skh.ancestors import Ancestors, displaceable
 from skh.belief import Belief, Predicted
 from skh.gaussian import symmetric, transposed
 from skh.geometry.charts import Chart, State
@@ -94,8 +94,17 @@ class Charted:
         """The states and records of moved particles."""
         reference = ancestors.rows(carry.reference)
         x = ancestors.moved(self.chart.coordinates(carry.reference, carry.states))
-        inner = displaced(self._model, carry.inner, ancestors)
+        inner = carry.inner
+        if inner is not None:
+            inner = displaceable(self._model).displaced(inner, ancestors)
         return ChartedCarry(self.chart.states(reference, x), reference, inner)
+
+    def blurred(self, carry: ChartedCarry, others: Sequence[ChartedCarry]) -> ChartedCarry:
+        """As the model."""
+        if carry.inner is None:
+            return carry
+        inner = self._model.blurred(carry.inner, [other.inner for other in others])
+        return carry._replace(inner=inner)
 
     def log_likelihood(
         self, t: int, x: Array, y: Any, carry: ChartedCarry

@@ -25,6 +25,7 @@ chosen point is evidence on the mode that led to it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,6 +103,10 @@ class JumpMarkov:
     def displaced(self, carry: Array, ancestors: Ancestors) -> Array:
         """The modes of moved particles are those of the particles."""
         return ancestors.rows(carry)
+
+    def blurred(self, carry: Array, others: Sequence[Array]) -> Array:
+        """Probabilities have no covariances."""
+        return carry
 
     def log_likelihood(
         self, t: int, x: Array, y: Array | float, carry: Array

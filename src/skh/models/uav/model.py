@@ -27,6 +27,7 @@ covariance.  The model is one on poses: `skh.geometry.Charted` makes it one in R
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, pi
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ import numpy as np
 
 from skh import _compiled_uav
 from skh._checks import Array, Integers
-from skh.ancestors import Ancestors
+from skh.ancestors import Ancestors, scatter
 from skh.geometry.charts import SE3, Pose
 from skh.models.uav.observation import Observation
 from skh.models.uav.parameters import GRAVITY, Parameters, Start
@@ -131,6 +132,18 @@ class UavModel:
             landmarks=ancestors.moved(carry.landmarks),
         )
 
+    def blurred(self, carry: Carry, others: Sequence[Carry]) -> Carry:
+        """The covariances of particles that are moved by an uncertain amount."""
+        turn = scatter(by_axis(carry.turn), [by_axis(other.turn) for other in others])
+        turn = turn.mean(axis=1)  # the axes share one
+        landmarks = scatter(carry.landmarks, [other.landmarks for other in others])
+        return carry._replace(
+            linear_covariance=carry.linear_covariance
+            + scatter(carry.linear, [other.linear for other in others]),
+            turn_covariance=carry.turn_covariance + turn[..., *np.triu_indices(2)],
+            landmark_covariances=carry.landmark_covariances + landmarks[..., *np.triu_indices(3)],
+        )
+
     def _turned(self, carry: Carry, angle: Array) -> tuple[Array, Array, Array]:
         """The turn of each axis measures dt omega; then omega decays and the bias walks."""
         q, m, C = self.parameters, np.empty_like(carry.turn), np.empty_like(carry.turn_covariance)
@@ -219,3 +232,8 @@ class UavModel:
             P[:, k, k], P[:, k, k + 3], P[:, k + 3, k + 3] = C.T
             P[:, k + 3, k] = C[:, 1]
         return np.concatenate([carry.linear, carry.turn], axis=1), P
+
+
+def by_axis(turn: Array) -> Array:
+    """(omega, b_omega) of each axis, (n, 3, 2)."""
+    return np.stack([turn[:, :3], turn[:, 3:]], axis=-1)

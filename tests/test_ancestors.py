@@ -22,14 +22,10 @@ def by_least_squares(w, means, values):
     return fit[1:]
 
 
-def ancestors_of(p, component, by, each=1):
-    return Ancestors.of(component, Shift(by, np.zeros((*by.shape, by.shape[1]))), p, each)
-
-
 def moved_ancestors(pf, points):
     """The old particles and records that ``points`` come from."""
     belief, model = pf.belief, pf._model
-    ancestors = Ancestors.of(points.component, points.shift, pf.predict(), 1)
+    ancestors = Ancestors.of(points.component, points.shift.mean, pf.predict(), 1)
     return ancestors.moved(belief.x), model.displaced(belief.carry, ancestors)
 
 
@@ -46,7 +42,7 @@ def test_numbers_move_along_their_regression_on_the_means(each):
     ]
     by = [s @ slopes[k] for s, k in zip(shift, component % each, strict=True)]
     expected = values[component // each] + np.reshape(by, (20, 2, 2))
-    moved = ancestors_of(p, component, shift, each).moved(values)
+    moved = Ancestors.of(component, shift, p, each).moved(values)
     np.testing.assert_allclose(moved, expected, atol=1e-12)
 
 
@@ -54,7 +50,7 @@ def test_means_move_by_the_shift_itself():
     rng = np.random.default_rng(1)
     p, component = oracles.random_mixture(9, 3, rng), rng.integers(9, size=30)
     shift = rng.normal(size=(30, 3))
-    moved = ancestors_of(p, component, shift).moved(p.means)
+    moved = Ancestors.of(component, shift, p, 1).moved(p.means)
     np.testing.assert_allclose(moved, p.means[component] + shift, atol=1e-12)
 
 
@@ -65,7 +61,7 @@ def test_units_do_not_matter():
     shift, values, unit = rng.normal(size=(30, 3)), rng.normal(size=(9, 4)), [1e-6, 1.0, 1e6]
     q = p.linear_map(np.diag(unit))
     moved, expected = (
-        ancestors_of(law, component, by).moved(values)
+        Ancestors.of(component, by, law, 1).moved(values)
         for law, by in ((q, shift * unit), (p, shift))
     )
     np.testing.assert_allclose(moved, expected, rtol=1e-9)
@@ -74,13 +70,13 @@ def test_units_do_not_matter():
 def test_without_any_spread_nothing_is_known_of_how_things_hang_together():
     """The mean of seven times 0.1 is not 0.1 to the last digit."""
     p = skh.GaussianMixture(np.full(7, 1 / 7), np.full((7, 2), 0.1), 1.0)
-    moved = ancestors_of(p, np.arange(7), np.ones((7, 2))).moved(np.arange(7.0))
+    moved = Ancestors.of(np.arange(7), np.ones((7, 2)), p, 1).moved(np.arange(7.0))
     np.testing.assert_array_equal(moved, np.arange(7.0))
 
 
 def test_fewer_particles_than_dimensions_move_only_where_they_differ():
     p = skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0]], 1.0)
-    moved = ancestors_of(p, np.array([0, 1]), np.ones((2, 3))).moved(np.array([3.0, 7.0]))
+    moved = Ancestors.of(np.array([0, 1]), np.ones((2, 3)), p, 1).moved(np.array([3.0, 7.0]))
     np.testing.assert_allclose(moved, [5.0, 9.0])  # 2 per unit of the first coordinate
 
 
@@ -118,7 +114,7 @@ def test_so_does_one_that_has_several_components():
     x, carry, w = rng.normal(size=(n, d)), np.log(rng.dirichlet(np.ones(r), n)), np.full(n, 1 / n)
     p, each = predictive(model.transition(0, x, carry), w)
     component = rng.integers(n * each, size=30)
-    ancestors = ancestors_of(p, component, rng.normal(size=(30, d)), each)
+    ancestors = Ancestors.of(component, rng.normal(size=(30, d)), p, each)
     moved, rows = ancestors.moved(x), model.displaced(carry, ancestors)
     means = np.einsum("nij,nj->ni", model.A[component % each], moved)
     np.testing.assert_allclose(means, p.means[component] + ancestors.shift, atol=1e-10)
@@ -211,7 +207,7 @@ def test_covariances_stay_with_their_particles():
     pf, belief = linear_belief()
     carry = ZBelief(belief.carry.mean, np.arange(30.0)[:, None, None])
     points = smoothed_points(pf, 40)
-    ancestors = Ancestors.of(points.component, points.shift, pf.predict(), 1)
+    ancestors = Ancestors.of(points.component, points.shift.mean, pf.predict(), 1)
     rows = pf._model.displaced(carry, ancestors)
     np.testing.assert_array_equal(rows.covariance[:, 0, 0], points.component)
 

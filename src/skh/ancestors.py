@@ -25,7 +25,7 @@ into its covariances: exactly what is right where all is linear.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -35,7 +35,7 @@ from skh.belief import Belief, Predicted
 from skh.gaussian import deviations
 from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, gather
-from skh.rule import Shift, WeightedPoints
+from skh.rule import WeightedPoints
 
 C = TypeVar("C")
 NO_SPREAD = 1e-10  # of a coordinate's variance: a direction with no more of it has none
@@ -64,10 +64,10 @@ class Ancestors:
     regressions: Sequence[Array]  # for each kind (d, particles): times any numbers, their slope
 
     @classmethod
-    def of(cls, component: Indices, shift: Shift, p: GaussianMixture, each: int) -> Ancestors:
+    def of(cls, component: Indices, shift: Array, p: GaussianMixture, each: int) -> Ancestors:
         """Those of moved components of ``p``, which has ``each`` for a particle."""
         kinds = [_regression(p.weights[k::each], p.means[k::each]) for k in range(each)]
-        return cls(component // each, component % each, shift.mean, kinds)
+        return cls(component // each, component % each, shift, kinds)
 
     def rows(self, carry: C) -> C:
         """What the ancestors carry, as it is."""
@@ -107,14 +107,14 @@ def carried(
     if (shift := points.shift) is None:
         i = points.component // each
         return model.move(t, old.x[i], gather(old.carry, i), points.x)
-    ancestors = Ancestors.of(points.component, shift, mixture, each)
-
-    def after(by: Array) -> Carry:
-        a = replace(ancestors, shift=by)
-        return model.move(t, a.moved(old.x), displaceable(model).displaced(old.carry, a), points.x)
-
-    others = [after(shift.mean + column) for column in np.moveaxis(shift.root, -1, 0)]
-    return displaceable(model).blurred(after(shift.mean), others)
+    n, d = points.x.shape
+    columns = shift.mean + np.moveaxis(shift.root, -1, 0)  # (d, n, d)
+    component, x = np.tile(points.component, 1 + d), np.tile(points.x, (1 + d, 1))
+    ancestors = Ancestors.of(component, np.concatenate([shift.mean, *columns]), mixture, each)
+    records = displaceable(model).displaced(old.carry, ancestors)
+    records = model.move(t, ancestors.moved(old.x), records, x)  # all of them in one call
+    first, *others = (gather(records, rows) for rows in np.arange((1 + d) * n).reshape(1 + d, n))
+    return displaceable(model).blurred(first, others)
 
 
 def displaceable(model: object) -> Displaceable:

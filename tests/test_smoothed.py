@@ -162,6 +162,14 @@ def test_a_shift_is_one_per_point():
         skh.ParticleFilter(skh.models.lgss3(), careless, 10, rng=0).step([0.0, 0.0])
 
 
+def test_a_rule_inside_is_checked_like_any_other():
+    def astray(p, n, *, rng=None):
+        return replace(skh.Stratified()(p, n, rng=rng), component=np.full(n, len(p)))
+
+    with pytest.raises(ValueError, match=r"rule must return components in 0..0"):
+        skh.Smoothed(astray)(skh.GaussianMixture([1.0], [[0.0]], 1.0), 5)
+
+
 def test_a_rule_is_asked_for():
     with pytest.raises(TypeError, match="rule"):
         skh.Smoothed(0.3)

@@ -49,7 +49,7 @@ from skh import _checks
 from skh._checks import RNG
 from skh.gaussian import factored, symmetric
 from skh.mixture import GaussianMixture
-from skh.rule import Rule, Shift, WeightedPoints
+from skh.rule import Rule, Shift, WeightedPoints, checked_points
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Smoothed:
     """The points of another rule for the mixture as a smooth law.
 
     Goes around all others: rules that move points draw their ancestors from the mixture as it is.
-    A model whose particles carry records needs ``displaced`` (see `skh.model`).  The MMD to the
-    mixture is not measured.
+    A model whose particles carry records needs ``displaced`` and ``blurred`` (see `ancestors`).
+    The MMD to the mixture is not measured.
 
     >>> import skh
     >>> p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 0.01)
@@ -79,7 +79,8 @@ class Smoothed:
         share = bandwidth2(p)
         q = p.shrunk(share)
         points = self.rule(q.seen_by(p.information), n, rng=rng)
-        return replace(points, mmd=nan, shift=shift_of(p, q, share, points))
+        shift = shift_of(p, q, share, checked_points(points, q))
+        return replace(points, mmd=nan, shift=shift)
 
 
 def shift_of(p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints) -> Shift:

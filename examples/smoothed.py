@@ -22,7 +22,7 @@ from skh.progress import progress_bar
 from skh.smoothed import bandwidth2
 
 T, POSITION, VELOCITY, MEASUREMENT = 0.05, 0.01, 0.05, 0.08  # s, m, m/s, m
-ERRORS = (0.05, 0.1, 0.2, 0.5, 1, 2.5)  # marks of the axes
+ERRORS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2.5)  # marks of the axes
 RULES = {
     "PF": skh.Stratified(),
     "PF, smoothed": skh.Smoothed(skh.Matched(skh.Stratified())),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skh import _checks
 from skh._checks import Array, Indices
 from skh.gaussian import mixture_moments
 from skh.information import Information
@@ -149,6 +150,14 @@ class FilterResult:
             path.append(belief.x[line])
             line = belief.ancestor[line]
         return np.stack(path[::-1], axis=1), self.history[-1].w
+
+
+def quantile_levels(quantiles: ArrayLike) -> Array:
+    """``quantiles`` as an array of numbers in [0, 1]."""
+    levels = np.atleast_1d(_checks.real_array("quantiles", quantiles))
+    if levels.ndim != 1 or ((levels < 0) | (levels > 1)).any():
+        raise ValueError(f"quantiles must be numbers in [0, 1], got {quantiles!r}")
+    return levels
 
 
 def summary(belief: Belief, quantiles: Array) -> dict[str, Any]:

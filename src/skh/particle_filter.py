@@ -21,7 +21,7 @@ from skh._checks import RNG, Array
 from skh._compiled_checks import first_not_below_infinity
 from skh._compiled_weights import reweighted
 from skh.ancestors import carried
-from skh.belief import Belief, FilterResult, Predicted, summary
+from skh.belief import Belief, FilterResult, Predicted, quantile_levels, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
 from skh.mixture import GaussianMixture
@@ -243,13 +243,6 @@ class ParticleFilter:
         return predictive(joint(t, old.x, old.carry), old.w)
 
 
-def _levels(quantiles: ArrayLike) -> Array:
-    levels = np.atleast_1d(_checks.real_array("quantiles", quantiles))
-    if levels.ndim != 1 or ((levels < 0) | (levels > 1)).any():
-        raise ValueError(f"quantiles must be numbers in [0, 1], got {quantiles!r}")
-    return levels
-
-
 def particle_filter(
     model: Model | CarryingModel,
     ys: Iterable[Any],
@@ -289,7 +282,7 @@ def particle_filter(
     >>> result.means.shape, result.n_likelihood_evaluations.sum()
     ((20, 3), np.int64(2000))
     """
-    ys, levels = series(ys), _levels(quantiles)
+    ys, levels = series(ys), quantile_levels(quantiles)
     pf = ParticleFilter(model, rule, n, rng=rng)
     rows: list[dict[str, Any]] = []
     kept: list[Belief] = []

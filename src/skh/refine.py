@@ -23,7 +23,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from skh import _checks, _compiled_refine
+from skh import _checks, _compiled_descent, _compiled_energy
 from skh._checks import RNG, Array, Indices
 from skh._compiled_sampling import choose_in_rows
 from skh.automatic import automatic_kernel
@@ -132,13 +132,13 @@ class Energy:
         """The energy and its gradient, for points (d, n)."""
         a = self._attraction
         G = np.empty(X.shape)
-        value = _compiled_refine.energy(G, a.turned(X), w, *self._arguments)
+        value = _compiled_energy.energy(G, a.turned(X), w, *self._arguments)
         return float(value), a.turned_back(G)
 
     def descend(self, X: Array, w: Array, iterations: int) -> tuple[Array, float]:
         """``X`` after some iterations of L-BFGS, and the energy before."""
         a = self._attraction
-        X, before, _ = _compiled_refine.descend(a.turned(X), w, *self._arguments, iterations)
+        X, before, _ = _compiled_descent.descend(a.turned(X), w, *self._arguments, iterations)
         return a.turned_back(X), before
 
     @property
@@ -155,7 +155,7 @@ class Energy:
 
 @dataclass(frozen=True, eq=False)
 class Attraction:
-    """The mean map of a mixture, as `_compiled_refine` takes it."""
+    """The mean map of a mixture, as `_compiled_energy` takes it."""
 
     A: Array  # (d, d, S K), or (d, 1, S K) where it is diagonal
     b: Array  # (d, S K)

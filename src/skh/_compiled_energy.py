@@ -1,12 +1,11 @@
-"""Compiled descent of the squared MMD in all positions: its value, its gradient, and L-BFGS.
+"""The compiled squared MMD as a function of all positions: its value and its gradient.
 
 Points are coordinate-major, as everywhere.  The constant, the squared norm of the mean element, is
-left out.  Each inner loop runs over all pairs of points, or over all components at all scales.
+left out.  Each inner loop runs over all pairs of points, or over all components at all scales, or
+in six dimensions over all points.
 """
 
 from __future__ import annotations
-
-from math import sqrt
 
 import numpy as np
 
@@ -20,10 +19,6 @@ from skh._compiled import (
     summing,
 )
 from skh._compiled_checks import total
-
-MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS keeps
-SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
-TRIALS = 20  # of shorter and shorter steps
 
 
 @summing
@@ -119,6 +114,53 @@ def set_bumps(q, heights):  # pragma: no cover - intrinsic
 
 
 @compiled
+def add_pulls(total, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no cover - intrinsic
+    """The mean map at all points, added to ``total``, and minus its gradient, to rows ``G``.
+
+    In six dimensions, where a component fits the registers: one pass over the points for each.
+    """
+    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    x0, x1, x2, x3, x4, x5 = X[0], X[1], X[2], X[3], X[4], X[5]
+    for m in range(heights.size):
+        a00, a10, a11 = A[0, 0, m], A[1, 0, m], A[1, 1, m]
+        a20, a21, a22 = A[2, 0, m], A[2, 1, m], A[2, 2, m]
+        a30, a31, a32, a33 = A[3, 0, m], A[3, 1, m], A[3, 2, m], A[3, 3, m]
+        a40, a41, a42, a43, a44 = A[4, 0, m], A[4, 1, m], A[4, 2, m], A[4, 3, m], A[4, 4, m]
+        a50, a51, a52, a53 = A[5, 0, m], A[5, 1, m], A[5, 2, m], A[5, 3, m]
+        a54, a55 = A[5, 4, m], A[5, 5, m]
+        b0, b1, b2, b3, b4, b5 = b[0, m], b[1, m], b[2, m], b[3, m], b[4, m], b[5, m]
+        height = heights[m]
+        for i in range(total.size):
+            u, v, w, x, y, z = x0[i], x1[i], x2[i], x3[i], x4[i], x5[i]
+            e0 = a00 * u - b0
+            e1 = a10 * u + a11 * v - b1
+            e2 = a20 * u + a21 * v + a22 * w - b2
+            e3 = a30 * u + a31 * v + a32 * w + a33 * x - b3
+            e4 = a40 * u + a41 * v + a42 * w + a43 * x + a44 * y - b4
+            e5 = a50 * u + a51 * v + a52 * w + a53 * x + a54 * y + a55 * z - b5
+            q = e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5
+            value = height * exp(-0.5 * q)
+            total[i] += value
+            G0[i] += value * (a00 * e0 + a10 * e1 + a20 * e2 + a30 * e3 + a40 * e4 + a50 * e5)
+            G1[i] += value * (a11 * e1 + a21 * e2 + a31 * e3 + a41 * e4 + a51 * e5)
+            G2[i] += value * (a22 * e2 + a32 * e3 + a42 * e4 + a52 * e5)
+            G3[i] += value * (a33 * e3 + a43 * e4 + a53 * e5)
+            G4[i] += value * (a44 * e4 + a54 * e5)
+            G5[i] += value * (a55 * e5)
+
+
+@compiled
+def attraction_in_six(G, X, w, A, b, heights):
+    """`attraction` for poses."""
+    value, pull = np.zeros(w.size), np.zeros(X.shape)
+    add_pulls(value, pull[0], pull[1], pull[2], pull[3], pull[4], pull[5], X, A, b, heights)
+    for r in range(6):
+        multiply(pull[r], w)
+        add_scaled(G[r], pull[r], 2.0)
+    return 2.0 * dot(w, value)
+
+
+@compiled
 def attraction(G, X, w, A, b, heights, diagonal):
     """Twice the weighted sum of a mean map; its gradient is taken off ``G``.
 
@@ -127,6 +169,8 @@ def attraction(G, X, w, A, b, heights, diagonal):
     ``diagonal`` and then (d, 1, m), ``b`` is (d, m).
     """
     d, N = X.shape
+    if d == 6 and not diagonal:
+        return attraction_in_six(G, X, w, A, b, heights)
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
     for i in range(N):
@@ -155,96 +199,3 @@ def energy(G, X, w, scales, A, b, heights, diagonal):
     """The squared MMD without its constant; ``G`` becomes its gradient."""
     G[:] = 0.0
     return repulsion(G, X, w, scales) - attraction(G, X, w, A, b, heights, diagonal)
-
-
-# --- L-BFGS on flat vectors; slice assignments and array expressions would take long to compile --
-
-
-@compiled
-def set_scaled(out, x, a):
-    """``out = a x``."""
-    for i in range(out.size):
-        out[i] = a * x[i]
-
-
-@compiled
-def set_sum(out, x, y, a):
-    """``out = x + a y``."""
-    for i in range(out.size):
-        out[i] = x[i] + a * y[i]
-
-
-@compiled
-def inverse_weights(w, d):
-    """``1 / (N w)`` for each of d coordinates; without a weight there is no gradient."""
-    D = np.empty(d * w.size)
-    for i in range(D.size):
-        weight = w[i % w.size]
-        D[i] = 1.0 / (w.size * (weight if weight > 0.0 else 1.0))
-    return D
-
-
-@compiled
-def quasi_newton(direction, g, D, steps, changes, rho, k):
-    """The direction ``-H g`` of L-BFGS by its two loops over the last of k pairs.
-
-    ``D`` is the diagonal of H before there is any pair.
-    """
-    set_scaled(direction, g, -1.0)
-    kept = min(k, MEMORY)
-    alpha = np.empty(kept)
-    for t in range(kept):
-        i = (k - 1 - t) % MEMORY
-        alpha[t] = rho[i] * dot(steps[i], direction)
-        add_scaled(direction, changes[i], -alpha[t])
-    multiply(direction, D)
-    if k > 0:
-        i = (k - 1) % MEMORY
-        set_scaled(direction, direction, 1.0 / (rho[i] * dot3(changes[i], changes[i], D)))
-    for t in range(kept - 1, -1, -1):
-        i = (k - 1 - t) % MEMORY
-        beta = rho[i] * dot(changes[i], direction)
-        add_scaled(direction, steps[i], alpha[t] - beta)
-
-
-@compiled
-def descend(X, w, scales, A, b, heights, diagonal, iterations):
-    """Points after some iterations of L-BFGS, and the energy before and after.
-
-    The gradient of a point is proportional to its weight, so 1 / weight is what comes first; the
-    first step has unit length, as nothing is known of the curvature, and shorter steps are tried by
-    fitting a parabola until one brings enough.
-    """
-    d, N = X.shape
-    x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
-    steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
-    D, direction = inverse_weights(w, d), np.empty(d * N)
-    before = f = energy(g, x, w, scales, A, b, heights, diagonal)
-    k = 0
-    for _ in range(iterations):
-        gradient = g.reshape(d * N)
-        quasi_newton(direction, gradient, D, steps, changes, rho, k)
-        slope = dot(direction, gradient)
-        if not slope < 0.0:
-            break
-        length = 1.0 if k > 0 else 1.0 / sqrt(dot(direction, direction))
-        trial = 0
-        while trial < TRIALS:
-            set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
-            there = energy(h, y, w, scales, A, b, heights, diagonal)
-            if there <= f + SUFFICIENT * length * slope:
-                break
-            parabola = -0.5 * length * slope / (there - f - length * slope)
-            length *= min(max(parabola, 0.1), 0.5)
-            trial += 1
-        if trial == TRIALS:
-            break
-        i = k % MEMORY
-        set_scaled(steps[i], direction, length)
-        set_sum(changes[i], h.reshape(d * N), gradient, -1.0)
-        curvature = dot(steps[i], changes[i])
-        if curvature > 0.0:
-            rho[i] = 1.0 / curvature
-            k += 1
-        x, y, g, h, f = y, x, h, g, there
-    return x, before, f

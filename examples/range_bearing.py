@@ -8,7 +8,7 @@ velocity is linear and Gaussian, so only the position needs particles::
 
 The white-noise acceleration that drives both makes w_p and w_v correlated.
 
-    python examples/range_bearing.py        # prints a table, writes range_bearing.png
+    python examples/range_bearing.py        # a table and range_bearing.png (needs matplotlib)
 """
 
 import argparse

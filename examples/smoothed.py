@@ -9,7 +9,7 @@ that one large Kalman filter knows the right answer::
 The noise of a step is an eighth of that of a measurement: the components of the predictive mixture
 are lumps in a cloud.
 
-    python examples/smoothed.py        # prints a table, writes smoothed.png
+    python examples/smoothed.py        # prints a table, writes smoothed.png (needs matplotlib)
 """
 
 import argparse

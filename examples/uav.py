@@ -5,7 +5,7 @@ law of poses, and move with all that they carry.  For two seconds the camera see
 track jumps to another point, then the barometer dies; the filter goes on, and its diagnostics say
 what happened.  The estimated path is written as a TUM file.
 
-    python examples/uav.py        # prints scores, writes uav.png and uav.txt
+    python examples/uav.py        # prints scores, writes uav.png and uav.txt (needs matplotlib)
 """
 
 import argparse

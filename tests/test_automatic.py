@@ -110,11 +110,8 @@ def test_a_model_may_tell_its_information():
     model = skh.models.lgss15()
     F = model.C.T @ np.linalg.inv(model.R) @ model.C
 
-    class Telling(type(model)):
-        def observation_metric(self, t, x):
-            return F
-
-    telling = Telling(**{name: getattr(model, name) for name in model.__dataclass_fields__})
+    functions = model.prior(), model.transition, model.log_likelihood
+    telling = skh.model_from_functions(*functions, observation_metric=lambda t, x: F)
     _, ys = model.simulate(30, rng=0)
     exact = skh.kalman_filter(model, ys)
 

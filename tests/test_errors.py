@@ -335,6 +335,10 @@ BAD_TYPES = {
         lambda: skh.model_from_functions(([0.0], 1.0), 3, lambda t, x, y: 0),
         r"transition must be a function, got 3",
     ),
+    "metric": (
+        lambda: skh.model_from_functions(([0.0], 1.0), max, max, observation_metric=3),
+        r"observation_metric must be a function, got 3",
+    ),
     "rng": (lambda: P.sample(3, rng="seed"), r"SeedSequence|entropy|str"),
 }
 

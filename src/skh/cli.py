@@ -14,7 +14,7 @@ try:
 
     from skh import plots, reproduce
 except ImportError as error:  # pragma: no cover - an installation without the extra
-    sys.exit(f"the command skh needs its extra, pip install 'skh[app]' ({error})")
+    sys.exit(f'skh as a command needs pip install ".[app]" in the folder of skh ({error})')
 
 from skh import report
 from skh.experiments import demo as demo_experiment
@@ -65,10 +65,11 @@ def reproduce_command(
         bool, typer.Option("--quick", help="Small sizes: minutes, not hours.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Output folder.  [default: reproduction or ...-quick]")
+        Path | None,
+        typer.Option(help="Output folder.", show_default="reproduction or reproduction-quick"),
     ] = None,
     workers: Annotated[
-        int, typer.Option(help="Processes, one core each.  [default: all cores]", min=0)
+        int, typer.Option(help="Processes, one core each.", show_default="all cores", min=0)
     ] = 0,
     scheduler: Annotated[
         str | None, typer.Option(help="A dask scheduler such as tcp://host:8786, in their place.")

@@ -8,7 +8,7 @@ from skh.step import FullyCorrective
 
 
 def default_rule() -> FWQuad:
-    """Fully corrective steps in the automatic kernel, then all points moved and weighed again.
+    """Fully corrective steps in the automatic kernel, then all points moved together.
 
     >>> default_rule().kernel is None  # made anew for each mixture
     True

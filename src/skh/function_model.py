@@ -22,6 +22,7 @@ class FunctionModel:
     transition_function: Callable[[int, Array], Transition]
     log_likelihood_function: Callable[[int, Array, Any], Any]
     batched: bool
+    observation_metric: Callable[[int, Array], Array] | None = None
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0."""
@@ -55,6 +56,7 @@ def model_from_functions(
     log_likelihood: Callable[[int, Array, Any], Any],
     *,
     batched: bool = True,
+    observation_metric: Callable[[int, Array], Array] | None = None,
 ) -> FunctionModel:
     """A model from plain functions.
 
@@ -67,6 +69,9 @@ def model_from_functions(
     log_likelihood : f(t, x, y) -> (n,) array
         For all rows of ``x`` at once; or, with ``batched=False``, for one particle of shape (d,),
         returning one number: the natural form of a ray caster or an image likelihood.
+    observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
+        The Fisher information of y_t, at all rows of ``x`` or at each, for rules that make their
+        own kernel; without it they learn it from the likelihoods.
 
     Examples
     --------
@@ -83,7 +88,9 @@ def model_from_functions(
     for name, function in (("transition", transition), ("log_likelihood", log_likelihood)):
         if not callable(function):
             raise TypeError(f"{name} must be a function, got {function!r}")
-    return FunctionModel(as_prior(prior), transition, log_likelihood, batched)
+    if observation_metric is not None and not callable(observation_metric):
+        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    return FunctionModel(as_prior(prior), transition, log_likelihood, batched, observation_metric)
 
 
 def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:

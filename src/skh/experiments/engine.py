@@ -147,7 +147,8 @@ def cluster(address: str, timeout: float = 10.0) -> Iterator[Engine]:
     try:
         import distributed
     except ImportError as error:
-        raise EngineError(f"--scheduler needs pip install 'skh[cluster]' ({error})") from error
+        needs = f'--scheduler needs pip install ".[cluster]" in the folder of skh ({error})'
+        raise EngineError(needs) from error
     try:
         client = distributed.Client(address, timeout=timeout)
     except (OSError, ValueError) as error:  # a timeout is an OSError

@@ -1,7 +1,7 @@
 """Experiments as lists of small tasks that can run anywhere and in any order.
 
-An experiment is one frozen dataclass: its fields are the configuration, ``tasks`` lists the work
-and ``work`` does one piece of it.  A complete example::
+An experiment is one frozen dataclass: its fields are the configuration, ``tasks`` lists the work,
+``work`` does one piece of it and ``quick`` makes a small one.  A complete example::
 
     @dataclass(frozen=True)
     class Dice:
@@ -9,6 +9,10 @@ and ``work`` does one piece of it.  A complete example::
         alone: ClassVar[bool] = False
         n: tuple[int, ...] = (10, 100)
         batches: int = 3
+
+        @classmethod
+        def quick(cls) -> Dice:
+            return cls(batches=1)
 
         def tasks(self) -> list[Task]:
             return [Task(self.name, (n,), b) for b in range(self.batches) for n in self.n]

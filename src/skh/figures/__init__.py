@@ -27,7 +27,8 @@ def draw(records: Mapping[str, Sequence[Record]], folder: Path) -> dict[str, lis
     drawn: dict[str, list[tuple[str, str]]] = {}
     with matplotlib.rc_context(RC):
         for experiment, of_experiment in records.items():
-            for picture in PICTURES[experiment](of_experiment):
+            pictures = PICTURES.get(experiment)
+            for picture in pictures(of_experiment) if pictures else []:
                 _save(picture, folder)
                 drawn.setdefault(experiment, []).append((picture.name, picture.caption))
     return drawn

@@ -22,12 +22,31 @@ def mixture(weights=(0.5, 0.5), means=((0.0, 0.0), (1.0, 1.0)), covariances=1.0)
     return skh.GaussianMixture(weights, means, covariances)
 
 
+def linear(R):
+    """x stays where it is and is measured with variance R."""
+    one = np.eye(1)
+    return skh.models.LinearGaussian(one, one, one, R * one, np.zeros(1), one)
+
+
 def filtered(transition=lambda t, x: (x, 1.0), log_likelihood=lambda t, x, y: np.zeros(len(x))):
     model = skh.model_from_functions(([0.0], 1.0), transition, log_likelihood)
     return skh.particle_filter(model, [0.0, 0.0], skh.Stratified(), 4, rng=0)
 
 
 BAD_VALUES = {
+    "number one": (lambda: P.choose([0.5, 1.0]), r"u must hold numbers in .* got 1.0 at 1"),
+    "too few draws": (lambda: P.place([0, 0], [[0.0]]), r"z must have shape \(2, 1\), got \(1, 1"),
+    "too many dimensions": (lambda: P.place([0], [[0.0, 1.0]]), r"z must have shape \(1, 1\)"),
+    "no such component": (lambda: P.place([1], [[0.0]]), r"component .* in 0..0, got \[1\]"),
+    "half a component": (lambda: P.place([0.5], [[0.0]]), r"component must hold numbers in 0..0"),
+    "persistence": (
+        lambda: type(skh.models.stochastic_volatility())(persistence=1.0),
+        r"persistence must be a number in \(-1, 1\), got 1.0",
+    ),
+    "no density of y": (
+        lambda: skh.particle_filter(linear(R=0.0), [0.0], skh.Stratified(), 5, rng=0),
+        r"R must be positive definite to have a density, got an eigenvalue 0",
+    ),
     "negative weight": (
         lambda: mixture(weights=[1.5, -0.5]),
         r"weights must be non-negative, got -0.5",

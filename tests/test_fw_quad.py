@@ -167,14 +167,14 @@ def test_sampling_rules_have_their_order_on_the_papers_mixture(papers_mixture_er
     assert error["MC"] == pytest.approx(0.097, abs=0.004)
 
 
-def test_a_word_to_the_user_until_a_call_was_quick(monkeypatch, capsys):
+@pytest.mark.parametrize(("patience", "words"), [(0.0, 1), (60.0, 0)], ids=["slow", "quick"])
+def test_a_word_to_the_user_if_the_first_call_is_slow(patience, words, monkeypatch, capsys):
     monkeypatch.setattr(first_use, "_ready", False)
-    for patience, ready in ((0.0, False), (60.0, True), (0.0, True)):  # compiling, quick, slow
-        monkeypatch.setattr(first_use, "PATIENCE", patience)
+    monkeypatch.setattr(first_use, "PATIENCE", patience)
+    for _ in range(2):
         with first_use.announced():
             time.sleep(0.2)
-        assert first_use._ready == ready
-    assert capsys.readouterr().err == first_use.WORD + "\n"
+    assert capsys.readouterr().err == words * (first_use.WORD + "\n")
 
 
 def test_greedy_herding_takes_the_point_that_lowers_the_mmd_most():

@@ -231,6 +231,28 @@ def test_a_plain_chart_changes_nothing():
         Charted(Plain(), Angles)
 
 
+def test_covariances_of_a_chart_without_turns_stay_shared():
+    class Still:
+        def prior(self):
+            return np.zeros(3), np.eye(3)
+
+        def transition(self, t, s):
+            return s, self.noise
+
+        def log_likelihood(self, t, s, y):
+            return np.zeros(len(s))
+
+    model = Still()
+    model.noise = 0.1 * np.eye(3)
+    pf = skh.ParticleFilter(Charted(model, SE2()), skh.Stratified(), 7, rng=0)
+    pf.step(0.0)
+    assert pf.predict().covariances.shape == (3, 3)
+    model.noise = 0.1
+    pf.step(0.0)
+    with pytest.raises(ValueError, match=r"transition must have shape \(3, 3\) or \(7, 3, 3\), g"):
+        pf.predict()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -240,8 +262,10 @@ def test_a_plain_chart_changes_nothing():
         (lambda: rotation.log(-np.eye(3)), r"R must hold rotations"),
         (lambda: rotation.exp([np.nan, 0, 0]), r"v must be finite, got nan"),
         (lambda: rotation.from_quaternion(np.zeros(4)), r"q must have quaternions of positive len"),
-        (lambda: rotation.mean(np.eye(3)), r"R must have shape \(n, 3, 3\), got \(3, 3\)"),
+        (lambda: rotation.mean(np.eye(3)), r"R must have shape \(n, 3, 3\) .* \(3, 3\)"),
         (lambda: rotation.mean(np.eye(3)[None], [1.0, 2.0]), r"w must have one row per row of R"),
+        (lambda: rotation.mean(np.empty((0, 3, 3))), r"R must have shape .* with n >= 1, got \(0,"),
+        (lambda: Angles(2, [1.0]), r"angles must be some of 0..1, got \[1.0\]"),
         (lambda: Angles(2, [2]), r"angles must be some of 0..1, got \[2\]"),
         (lambda: Angles(2, [1, 1]), r"angles must be some of 0..1, got \[1, 1\]"),
     ],

@@ -363,6 +363,44 @@ def test_carry_may_be_a_tuple_or_a_dict_and_follows_the_ancestors():
             np.testing.assert_array_equal(ages, np.full(30, age))
 
 
+@pytest.mark.parametrize(
+    ("carries", "got"),
+    [
+        (
+            {"initial_carry": lambda n: [1.0, 2.0]},
+            r"initial_carry .* each of the 2 .* got \[1.0, 2.0",
+        ),
+        ({"initial_carry": lambda n: np.zeros(50)}, r"initial_carry must .* got shape \(50,\)"),
+        ({"initial_carry": lambda n: np.float64(3)}, r"initial_carry must .* got shape \(\)"),
+        ({"move": lambda n: (np.zeros(n), np.zeros(1))}, r"move at t=0 must .* got shape \(1,\)"),
+        ({"log_likelihood": lambda n: {"a": np.zeros(n + 1)}}, r"log_likelihood at t=0 .* \(3,\)"),
+    ],
+    ids=["list", "too many rows", "scalar", "move", "likelihood"],
+)
+def test_records_without_one_row_per_particle_are_refused(carries, got):
+    def record(method, n):
+        return carries.get(method, np.zeros)(n)
+
+    class Careless:
+        def prior(self):
+            return skh.GaussianMixture([1.0], [[0.0]], 1.0)
+
+        def initial_carry(self, x):
+            return record("initial_carry", len(x))
+
+        def transition(self, t, x, carry):
+            return x, 1.0
+
+        def move(self, t, x, carry, x_next):
+            return record("move", len(x))
+
+        def log_likelihood(self, t, x, y, carry):
+            return np.zeros(len(x)), record("log_likelihood", len(x))
+
+    with pytest.raises(ValueError, match=got):
+        skh.particle_filter(Careless(), [0.0, 0.0], skh.Stratified(), 2, rng=0)
+
+
 def test_progress_is_reported_after_each_step(capsys):
     calls = []
     _, ys = LGSS.simulate(3, rng=0)

@@ -185,6 +185,42 @@ def test_extended_variant_of_affine_functions_is_the_linear_one():
     assert extended.log_evidence == pytest.approx(linear.log_evidence, abs=1e-10)
 
 
+def test_extended_functions_may_return_one_value_for_all_particles():
+    def model(shared):
+        def affine(value, matrix, noise):
+            return lambda t, x, z: (value if shared else np.tile(value, (len(x), 1)), matrix, noise)
+
+        return skh.RaoBlackwellized(
+            *(([0.0], 1.0), ([0.0, 0.0], I2)),
+            affine(np.ones(1), np.ones((1, 2)), np.eye(1)),
+            affine(np.zeros(2), 0.5 * I2, I2),
+            affine(np.ones(1), np.ones((1, 2)), np.eye(1)),
+            extended=True,
+        )
+
+    one, each = (
+        skh.particle_filter(model(shared), [0.1, 0.2, 0.3], skh.Stratified(), 10, rng=0)
+        for shared in (True, False)
+    )
+    np.testing.assert_array_equal(one.z_means, each.z_means)
+    assert one.log_evidence == each.log_evidence
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_a_singular_start_may_be_split(rank):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        V = rng.normal(size=(3, rank)) / 2
+        model = skh.models.LinearGaussian(
+            *(0.9 * np.eye(3), np.ones((1, 3)), np.eye(3), np.eye(1), np.zeros(3), V @ V.T)
+        )
+        _, ys = model.simulate(2, rng=rng)
+        split = skh.rao_blackwellize(model, [0])
+        found = skh.particle_filter(split, ys, skh.QuasiMonteCarlo(), 2_000, rng=0)
+        exact = skh.kalman_filter(model, ys)
+        np.testing.assert_allclose(joint_means(found, [0], 3), exact.means, atol=0.05)
+
+
 def test_extended_variant_follows_a_large_plain_filter_on_a_mildly_nonlinear_model():
     """z rotates the observation; its spread is small, so that linearising is nearly exact."""
 
@@ -328,7 +364,10 @@ BAD = {
         {"z_prior": ([0.0, 0.0], np.eye(3))},
         r"covariance of z_prior at t=0 must",
     ),
-    "z prior scalar": ({"z_prior": (0.0, 1.0)}, r"the mean of z_prior at t=0 must have shape"),
+    "z prior scalar": (
+        {"z_prior": (0.0, 1.0)},
+        r"the mean of z_prior must have shape \(n, n_z\) or \(n_z,\), got 0.0",
+    ),
 }
 
 
@@ -341,6 +380,8 @@ def test_bad_functions_are_named_with_their_step_and_shape(changes, message):
 def test_what_is_not_a_function_is_refused():
     with pytest.raises(TypeError, match="observation must be a function, got 3"):
         build(observation=3)
+    with pytest.raises(TypeError, match="cross_noise must be a function, got array"):
+        build(cross_noise=np.zeros((1, 2)))
 
 
 @pytest.mark.parametrize("x", [[], [0, 1, 2], [3], [0, 0], 0, [0.5]])

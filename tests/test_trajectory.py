@@ -44,6 +44,20 @@ def test_a_known_line_of_a_tum_file(tmp_path):
     np.testing.assert_array_equal(path.positions, [[1, 2, 3]])
 
 
+def test_comments_of_a_tum_file(tmp_path):
+    (tmp_path / "a.txt").write_text("# time and pose\n0.5 1 2 3 0 0 0 1 # start\n\n")
+    np.testing.assert_array_equal(read_tum(tmp_path / "a.txt").positions, [[1, 2, 3]])
+
+
+def test_a_pose_is_paired_once_with_the_nearest():
+    def at(times):
+        return Trajectory(times, np.zeros((len(times), 3)), np.tile(np.eye(3), (len(times), 1, 1)))
+
+    reference, estimate = associate(at([0.0, 1.0, 2.0, 3.0]), at([-0.004, 0.003, 1.0]))
+    np.testing.assert_array_equal(reference.times, [0.0, 1.0])
+    np.testing.assert_array_equal(estimate.times, [0.003, 1.0])
+
+
 def test_errors_of_a_shifted_path():
     path = wandering()
     shifted = moved(path, np.eye(3), [3.0, 4.0, 0.0])

@@ -285,6 +285,33 @@ def test_two_seconds_without_landmarks_and_a_dead_barometer():
     assert errors.max() < usual.max() + 2
 
 
+def test_between_two_images_the_tracks_go_on():
+    flight = survey_flight(40, rng=1)
+    ys = list(flight.observations)
+    for t in range(1, 40, 2):  # every other image only
+        ys[t] = changed(ys[t], tracks=None, pixels=[])
+    errors, reports = run(flight, ys)
+    assert [(r["tracked"], r["started"]) for r in reports[1::2]] == [(0.0, 0.0)] * 20
+    assert np.isnan([r["camera"] for r in reports[1::2]]).all()
+    assert min(r["tracked"] for r in reports[2::2]) >= 7  # the others were lost by the tracker
+    assert errors.max() < 1
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"position_noise": 0.0, "initial_velocity": 0.0, "initial_acceleration": 0.0},
+        {"rotation_noise": 0.0, "initial_turn": 0.0},
+    ],
+    ids=["position", "rotation"],
+)
+def test_a_first_step_that_is_known_for_certain(known):
+    flight = survey_flight(20, rng=1, parameters=Parameters(**known))
+    errors, reports = run(flight, flight.observations)
+    assert np.isfinite(reports[1]["pose"])
+    assert errors.max() < 1
+
+
 def test_a_track_that_jumps_is_gated_dropped_and_begun_again():
     flight = survey_flight(120, rng=1)
     ys = list(flight.observations)
@@ -379,6 +406,10 @@ def test_the_same_seed_gives_the_same_flight():
 
 BAD = {
     "negative noise": (lambda: Parameters(pixel=-1.0), r"pixel must be a positive number, got -1"),
+    "no time constant": (
+        lambda: Parameters(turn_time=0.0),
+        r"turn_time must be a positive number, got 0",
+    ),
     "no slots": (lambda: Parameters(slots=0), r"slots must be a positive integer, got 0"),
     "loss": (lambda: Parameters(track_loss=1.5), r"track_loss must be a probability, got 1.5"),
     "NaN": (lambda: Parameters(turn=float("nan")), r"turn must be a non-negative number, got nan"),
@@ -387,6 +418,7 @@ BAD = {
     "no time": (lambda: survey_flight(0), r"T must be a positive integer, got 0"),
     "short sensor": (lambda: Observation([1.0]), r"accelerometer must be three numbers.*got \[1.0"),
     "infinite": (lambda: Observation(gyroscope=[np.inf] * 3), r"gyroscope must be three numbers"),
+    "infinite height": (lambda: Observation(barometer=np.inf), r"barometer must be one number"),
     "track twice": (
         lambda: Observation(tracks=[1, 1], pixels=[[0, 0]] * 2),
         r"tracks must be different numbers",

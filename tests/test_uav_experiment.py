@@ -16,7 +16,7 @@ from skh.claims.uav import (
     like_a_reference,
     whole,
 )
-from skh.experiments.one_step import one_step_errors
+from skh.experiments.one_step import filtered, one_step_errors
 from skh.experiments.record import Record
 from skh.experiments.task import data_seed
 from skh.experiments.uav import Uav, simulated
@@ -117,6 +117,25 @@ def test_placed_particles_do_one_step_better_than_four_times_as_many_random_ones
 
     more = one_step_errors(flight.model, flight.observations, {"PF": many}, 50, at, 20_000, 0)
     assert found["SKH"] < more["PF"] < found["PF"]
+
+
+def test_a_single_step_is_that_of_a_filter_even_where_records_are_moved():
+    smoothed = skh.Smoothed(skh.Matched(skh.Stratified()))
+
+    def at_last(p, n, *, rng=None):
+        return smoothed(p, n, rng=7) if pf.t == 5 else skh.Stratified()(p, n, rng=rng)
+
+    linear = skh.models.lgss3()
+    _, ys = linear.simulate(6, rng=0)
+    model = skh.rao_blackwellize(linear, [0, 1])
+    pf = skh.ParticleFilter(model, at_last, 30, rng=0)
+    for y in ys[:5]:
+        belief = pf.step(y)
+    p = pf.predict().seen_by(belief.information)
+    mean, sd = filtered(model, belief, ys[5], p, smoothed(p, 30, rng=7))
+    after = pf.step(ys[5])
+    np.testing.assert_allclose(mean, after.mean, rtol=1e-12)
+    np.testing.assert_allclose(sd, np.sqrt(np.diag(after.covariance)), rtol=1e-12)
 
 
 def test_pictures_of_a_run_that_has_only_begun(records):

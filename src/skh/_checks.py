@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skh._compiled_checks import first_negative_and_total, first_not_finite
+from skh._compiled_checks import (
+    are_indices,
+    first_negative_and_total,
+    first_not_finite,
+    first_outside,
+)
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Integers = NDArray[np.int64]
 RNG = np.random.Generator | int | None
+BELOW_ONE = 1.0 - 2.0**-53  # the largest number that is
 
 
 def positive_int(name: str, value: Any) -> int:
@@ -53,6 +59,25 @@ def real_array(name: str, value: ArrayLike) -> Array:
     return array
 
 
+def below_one(name: str, value: ArrayLike) -> Array:
+    """``value`` as an array of numbers in [0, 1)."""
+    array = np.ascontiguousarray(value, dtype=np.float64)
+    bad = first_outside(array.ravel(), 0.0, BELOW_ONE)
+    if array.ndim != 1 or bad >= 0:
+        got = f"{array[bad]} at {bad}" if array.ndim == 1 else f"shape {array.shape}"
+        raise ValueError(f"{name} must hold numbers in [0, 1), one each, got {got}")
+    return array
+
+
+def indices(words: str, value: ArrayLike, K: int) -> Indices:
+    """``value`` as an array of indices below ``K``; ``words`` say what it must be."""
+    array = np.asarray(value)
+    index = array.astype(np.intp, order="C", copy=False) if array.dtype.kind in "iu" else None
+    if index is None or index.ndim != 1 or not are_indices(index, K):
+        raise ValueError(f"{words} in 0..{K - 1}, got {array}")
+    return index
+
+
 def points(name: str, value: ArrayLike, d: int | None = None) -> Array:
     """``value`` as a finite ``(n, d)`` array: one point per row."""
     array = real_array(name, value)
@@ -86,8 +111,8 @@ def rule(name: str, value: Any) -> None:
 
 
 def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:
-    """``value`` as a finite array of the given shape; a letter stands for any length."""
-    array = real_array(name, value)
+    """``value``, copied, as a finite array of a given shape; a letter stands for any length."""
+    array = real_array(name, value).copy()
     fits = [isinstance(s, str) or s == n for s, n in zip(shape, array.shape, strict=False)]
     if array.ndim != len(shape) or not all(fits):
         expected = ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "")

@@ -52,7 +52,7 @@ def take_in(T, k, m, residual, S):
     Row k of ``T`` is its covariance with the state.  It is divided by the root of S: what the
     number takes from the covariance of the state is then the square of that row.
     """
-    scale = 1.0 / sqrt(S)
+    scale = 1.0 / sqrt(S) if S > 0.0 else 0.0  # what is known for certain tells nothing
     for i in range(9):
         T[k, i] *= scale
         m[i] += T[k, i] * (residual * scale)
@@ -165,7 +165,7 @@ def measure_turn(new_m, new_C, m, C, y, h, k, variance):
     for i in range(len(m)):
         to_turn, to_bias = h * C[i, 0] + k * C[i, 1], h * C[i, 1] + k * C[i, 2]
         S[i] = h * to_turn + k * to_bias + variance
-        inverse = 1.0 / S[i]
+        inverse = 1.0 / S[i] if S[i] > 0.0 else 0.0
         for axis in range(3):
             residual = y[each * i, axis] - h * m[i, axis] - k * m[i, 3 + axis]
             new_m[i, axis] = m[i, axis] + to_turn * inverse * residual

@@ -104,6 +104,8 @@ def carried(
     each: int = 1,
 ) -> Carry:
     """What the points carry: the records of their ancestors among ``old`` ones, moved and told."""
+    if old.carry is None:  # plain particles have nothing to take along
+        return None
     if (shift := points.shift) is None:
         i = points.component // each
         return model.move(t, old.x[i], gather(old.carry, i), points.x)

@@ -10,7 +10,7 @@ from threading import Timer
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
 WORD = "skh: compiling its kernels, once after installation (up to half a minute) ..."
 
-_ready = False  # since a call was quick: a timer for each would cost a tenth of a millisecond
+_ready = False  # after the first call: a timer for each would cost a tenth of a millisecond
 
 
 @contextmanager
@@ -26,5 +26,5 @@ def announced() -> Iterator[None]:
     try:
         yield
     finally:
-        _ready = not timer.finished.is_set()
+        _ready = True
         timer.cancel()

@@ -14,13 +14,21 @@ ROUNDING = 1e-12  # a spread this small, relative to the values, is none
 NEGATIVE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
 
 
-def log_density(residual: Array, covariance: Array) -> Array:
+def log_density(residual: Array, covariance: Array, name: str = "covariance") -> Array:
     """``log N(residual | 0, covariance)`` for residuals (..., m) and covariances (..., m, m).
+
+    A singular covariance has none; the error calls it by its ``name``.
 
     >>> log_density(np.zeros(1), np.eye(1)).round(4)
     np.float64(-0.9189)
     """
-    L = np.linalg.cholesky(covariance)
+    try:
+        L = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        least = np.linalg.eigvalsh(covariance).min()
+        raise ValueError(
+            f"{name} must be positive definite to have a density, got an eigenvalue {least:.3g}"
+        ) from None
     u = np.linalg.solve(L, residual[..., None])[..., 0]
     log_det = np.log(np.linalg.diagonal(L)).sum(-1)
     with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
@@ -53,10 +61,11 @@ def condition(
     Joseph's form (positive semi-definite whatever the rounding), and the log-likelihood.
     """
     S = symmetric(C @ P @ transposed(C) + R)
+    log_likelihood = log_density(residual, S, "the covariance of a measurement, C P C' + R,")
     gain = transposed(np.asarray(np.linalg.solve(S, C @ P)))
     keep = np.eye(m.shape[-1]) - gain @ C
     P = keep @ P @ transposed(keep) + gain @ R @ transposed(gain)
-    return m + apply(gain, residual), symmetric(P), log_density(residual, S)
+    return m + apply(gain, residual), symmetric(P), log_likelihood
 
 
 def mixture_moments(w: Array, m: Array, P: Array) -> tuple[Array, Array]:

@@ -17,7 +17,6 @@ from scipy.spatial.distance import cdist
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh._compiled_checks import are_indices
 from skh._compiled_pairs import squares_along_axes
 from skh._compiled_sampling import (
     add_rows,
@@ -166,6 +165,7 @@ class GaussianMixture:
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
+        u = _checks.below_one("u", u)
         cumulative = np.cumsum(self.weights)
         cumulative /= cumulative[-1]
         shared = in_threads(look_up, len(u))
@@ -175,9 +175,8 @@ class GaussianMixture:
 
     def place(self, component: Indices, z: Array) -> Array:
         """Points of the given components from standard normal ``z``, both with ``n`` rows."""
-        if not are_indices(component, len(self)):
-            raise ValueError(f"component must hold numbers in 0..{len(self) - 1}, got {component}")
-        return self.place_chosen(component, z)
+        component = _checks.indices("component must hold numbers", component, len(self))
+        return self.place_chosen(component, _checks.shaped("z", z, len(component), self.d))
 
     def place_chosen(self, component: Indices, z: Array) -> Array:
         """`place` for components that `choose` has chosen."""

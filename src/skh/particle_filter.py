@@ -25,7 +25,7 @@ from skh.belief import Belief, FilterResult, Predicted, quantile_levels, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
 from skh.mixture import GaussianMixture
-from skh.model import Carry, CarryingModel, Model, as_carrying, predictive
+from skh.model import Carry, CarryingModel, Model, as_carrying, checked_carry, predictive
 from skh.observations import is_missing, series
 from skh.progress import Report, progress_bar
 from skh.rule import Rule, checked_points
@@ -158,11 +158,12 @@ class ParticleFilter:
         seen = mixture.seen_by(self._information(t + 1, mixture))
         points = checked_points(self._rule(seen, self._n, rng=rng), mixture)
         points = replace(points, x=_checks.read_only(points.x))
-        carry = None
         if old is None:
-            carry = self._model.initial_carry(points.x)
-        elif old.carry is not None:  # plain particles have nothing to take along
+            carry, where = self._model.initial_carry(points.x), "model.initial_carry"
+        else:
             carry = carried(self._model, t, old, points, mixture, each)
+            where = f"model.move at t={t}"
+        carry = checked_carry(carry, len(points), where)
         return Predicted(points.x, points.w, points.component // each, points.mmd, carry)
 
     def _information(self, t: int, mixture: GaussianMixture) -> Information | None:
@@ -218,7 +219,7 @@ class ParticleFilter:
                 f"{where} must return numbers below +inf, got {values[i]} for particle {i} "
                 f"at x={x[i]}"
             )
-        return values, carry
+        return values, checked_carry(carry, len(x), where)
 
     def _propagate(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
         """Step 5: propagate the approximation forward."""

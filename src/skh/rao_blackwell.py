@@ -38,7 +38,7 @@ import numpy as np
 from skh._checks import Array
 from skh.ancestors import Ancestors, scatter
 from skh.function_model import as_prior
-from skh.gaussian import apply, check_covariance, condition, symmetric, transposed
+from skh.gaussian import apply, check_covariance, condition, factored, symmetric, transposed
 from skh.mixture import GaussianMixture
 from skh.models.linear_gaussian import LinearGaussian
 from skh.observations import measured
@@ -121,7 +121,8 @@ class RaoBlackwellized:
             "z_dynamics": z_dynamics,
             "observation": observation,
         }
-        for name, function in {**self._functions, "residual": residual}.items():
+        optional = {"cross_noise": cross_noise} if cross_noise is not None else {}
+        for name, function in {**self._functions, "residual": residual, **optional}.items():
             if not callable(function):
                 raise TypeError(f"{name} must be a function, got {function!r}")
         self._cross_noise = cross_noise
@@ -136,7 +137,9 @@ class RaoBlackwellized:
         """z_0 given each row of ``x``."""
         n = len(x)
         mean, covariance = self._z_prior(x) if callable(self._z_prior) else self._z_prior
-        d = np.shape(mean)[-1] if np.ndim(mean) else 0
+        if np.ndim(mean) == 0:
+            raise ValueError(f"the mean of z_prior must have shape (n, n_z) or (n_z,), got {mean}")
+        d = np.shape(mean)[-1]
         m = _stacked("z_prior", "mean", 0, mean, (n, d))
         P = _stacked("z_prior", "covariance", 0, covariance, (n, d, d))
         check_covariance("the covariance of z_prior", P)
@@ -213,7 +216,7 @@ class RaoBlackwellized:
             raise ValueError(
                 f"{name} at t={t} must return (offset, matrix, noise), got {returned!r}"
             )
-        value = _stacked(name, "offset", t, returned[0], (n, k))
+        value = np.broadcast_to(_stacked(name, "offset", t, returned[0], (n, k)), (n, k))
         matrix = _stacked(name, "matrix", t, returned[1], (n, k, n_z))
         noise = _stacked(name, "noise", t, returned[2], (n, k, k))
         check_covariance(f"the noise of {name} at t={t}", noise)
@@ -286,7 +289,7 @@ def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellize
     )
     C_x, C_z = model.C[:, i], model.C[:, j]
     G = _right_divide(P_zx, P_x)  # regression of z_0 on x_0
-    z_covariance = symmetric(P_z - G @ P_zx.T)
+    z_covariance, _ = factored(symmetric(P_z - G @ P_zx.T))
     return RaoBlackwellized(
         prior=(m[i], P_x),
         z_prior=lambda x: (m[j] + (x - m[i]) @ G.T, z_covariance),

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import isnan, nan
-from typing import TypeVar
 
 import numpy as np
 
@@ -32,11 +31,10 @@ from skh.gaussian import whitener
 from skh.hilbert import hilbert_order
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
-from skh.rule import Rule, WeightedPoints
+from skh.rule import P, Rule, WeightedPoints, checked_points
 from skh.sampling import QuasiMonteCarlo
 from skh.weights import evened, protected_weights
 
-P = TypeVar("P", bound=WeightedPoints)
 GOLDEN = 0.6180339887498949  # the fractional part of the golden ratio
 GRID = 2.0**-14  # in units of the kernel's smallest length
 
@@ -105,7 +103,8 @@ class Refined:
         rng = np.random.default_rng(rng)
         with announced():
             kernel = self.kernel or automatic_kernel(p, n)
-            points = replace(self.rule(p, n, rng=rng), mmd=nan)  # maybe by another kernel
+            points = checked_points(self.rule(p, n, rng=rng), p)
+            points = replace(points, mmd=nan)  # maybe by another kernel
             return self.refine(kernel, p, points, rng=rng)
 
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh._compiled_checks import are_indices, first_negative_and_total, first_not_finite
+from skh._compiled_checks import first_negative_and_total, first_not_finite
 from skh.kernel import GaussianKernel, mmd
 from skh.mixture import GaussianMixture
 
@@ -60,6 +60,9 @@ class WeightedPoints:
         return len(self.w)
 
 
+P = TypeVar("P", bound=WeightedPoints)
+
+
 class Rule(Protocol):
     """Anything that makes ``n`` weighted points of a mixture; optimising rules may return fewer."""
 
@@ -89,12 +92,12 @@ class Measured:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """The points of the rule, with ``mmd`` filled in."""
-        points = self.rule(p, n, rng=rng)
+        points = checked_points(self.rule(p, n, rng=rng), p)
         return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))
 
 
-def checked_points(points: Any, p: GaussianMixture) -> WeightedPoints:
-    """What a rule returned, as arrays of the usual kinds, if it makes sense."""
+def checked_points(points: P, p: GaussianMixture) -> P:
+    """What a rule returned, with arrays of the usual kinds, if it makes sense."""
     if not isinstance(points, WeightedPoints):
         raise TypeError(f"rule must return WeightedPoints, got {points!r}")
     x, w = (np.asarray(a, dtype=np.float64, order="C") for a in (points.x, points.w))
@@ -107,10 +110,9 @@ def checked_points(points: Any, p: GaussianMixture) -> WeightedPoints:
     negative, total = first_negative_and_total(w)
     if not (negative < 0 and abs(total - 1) < 1e-6 and first_not_finite(x.ravel()) < 0):
         raise ValueError("rule must return finite points with non-negative weights that sum to one")
-    index = component.astype(np.intp, order="C", copy=False)
-    if component.dtype.kind not in "iu" or not are_indices(index, len(p)):
-        raise ValueError(f"rule must return components in 0..{len(p) - 1}, got {component}")
-    return WeightedPoints(x, w, index, points.mmd, _checked_shift(points.shift, *x.shape))
+    index = _checks.indices("rule must return components", component, len(p))
+    shift = _checked_shift(points.shift, *x.shape)
+    return replace(points, x=x, w=w, component=index, shift=shift)
 
 
 def _checked_shift(shift: Shift | None, n: int, d: int) -> Shift | None:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skh import _checks
-from skh._checks import RNG, Array, Indices, Integers
+from skh._checks import BELOW_ONE, RNG, Array, Indices, Integers
 from skh._compiled_sampling import inverse_transform, scrambled_net, systematic
 from skh.mixture import GaussianMixture
 from skh.random_numbers import normals, uniforms
@@ -62,7 +62,7 @@ class Stratified(Sampling):
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """The k-th component is chosen by a number in [k/n, (k+1)/n)."""
         u = (np.arange(n) + uniforms(rng, n)) / n
-        return _gaussian_draw(p, p.choose(u), rng)
+        return _gaussian_draw(p, p.choose(np.minimum(u, BELOW_ONE)), rng)  # may round to one
 
 
 @dataclass(frozen=True)

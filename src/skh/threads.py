@@ -44,7 +44,15 @@ def get_threads() -> int:
     return _threads
 
 
-set_threads(int(os.environ.get("SKH_THREADS", "1")))
+def _asked_for(text: str) -> int:
+    """The number of threads that the variable SKH_THREADS asks for; one if it is empty."""
+    text = text.strip() or "1"
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError(f"SKH_THREADS must be a positive integer, got {text!r}")
+    return int(text)
+
+
+set_threads(_asked_for(os.environ.get("SKH_THREADS", "")))
 
 
 def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:

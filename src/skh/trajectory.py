@@ -77,11 +77,8 @@ def read_tum(path: str | Path) -> Trajectory:
     """Read a TUM file; a ValueError names the line that is none."""
     path = Path(path)
     lines = path.read_text(encoding="utf-8").splitlines()
-    rows = [
-        _tum_row(line, f"{path}, line {i}")
-        for i, line in enumerate(lines, 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    numbers = [line.partition("#")[0].strip() for line in lines]
+    rows = [_tum_row(text, f"{path}, line {i}") for i, text in enumerate(numbers, 1) if text]
     if not rows:
         raise ValueError(f"{path} must hold at least one pose, got none")
     times, positions, quaternions = np.split(np.array(rows), [1, 4], axis=1)
@@ -108,7 +105,7 @@ def associate(
     """The poses of both at the same times, paired with the nearest in time.
 
     As `evo` does it: for each pose of the shorter trajectory the nearest one of the longer, if it
-    is within ``max_difference`` seconds.
+    is within ``max_difference`` seconds.  A pose that is the nearest of several is paired once.
     """
     if not max_difference >= 0:
         raise ValueError(f"max_difference must be a non-negative number, got {max_difference!r}")
@@ -128,8 +125,11 @@ def _nearest(short: Array, long: Array, most: float) -> tuple[Indices, Indices]:
     right = np.minimum(right, len(long) - 1)
     left = np.maximum(right - 1, 0)
     nearest = np.where(short - long[left] <= long[right] - short, left, right)
-    near = np.abs(long[nearest] - short) <= most
-    return np.flatnonzero(near), nearest[near]
+    gap = np.abs(long[nearest] - short)
+    order = np.lexsort((gap, nearest))  # by partner, the nearest first
+    best = np.sort(order[np.unique(nearest[order], return_index=True)[1]])
+    best = best[gap[best] <= most]
+    return best, nearest[best]
 
 
 def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -> Trajectory:

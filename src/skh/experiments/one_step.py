@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from skh._checks import Array
+from skh.ancestors import carried
 from skh.belief import Belief
 from skh.mixture import GaussianMixture
-from skh.model import CarryingModel, gather
+from skh.model import CarryingModel
 from skh.particle_filter import ParticleFilter
 from skh.rule import Rule, WeightedPoints
 from skh.sampling import Stratified
@@ -37,27 +38,20 @@ def one_step_errors(
         if t in moments and pf.belief is not None:
             belief = pf.belief
             p = pf.predict().seen_by(belief.information)  # as a filter gives it to its rule
-            exact, sd = _filtered(model, belief, y, Stratified()(p, many, rng=seed + t))
+            exact, sd = filtered(model, belief, y, p, Stratified()(p, many, rng=seed + t))
             for name, rule in rules.items():
-                mean = _mean(model, belief, y, rule, p, n, seed + t)
+                mean, _ = filtered(model, belief, y, p, rule(p, n, rng=seed + t))
                 squares[name].append(((mean - exact) / sd) ** 2)
         pf.step(y)
     return {name: float(np.sqrt(np.mean(found))) for name, found in squares.items()}
 
 
-def _mean(
-    model: CarryingModel, belief: Belief, y: Any, rule: Rule, p: GaussianMixture, n: int, seed: int
-) -> Array:
-    return _filtered(model, belief, y, rule(p, n, rng=seed))[0]
-
-
-def _filtered(
-    model: CarryingModel, belief: Belief, y: Any, points: WeightedPoints
+def filtered(
+    model: CarryingModel, belief: Belief, y: Any, p: GaussianMixture, points: WeightedPoints
 ) -> tuple[Array, Array]:
     """Steps 3 and 4 of Algorithm 2 with given points: mean and standard deviations."""
-    t, old = belief.t, points.component
-    carry = model.move(t, belief.x[old], gather(belief.carry, old), points.x)
-    log_l, _ = model.log_likelihood(t + 1, points.x, y, carry)
+    carry = carried(model, belief.t, belief, points, p)
+    log_l, _ = model.log_likelihood(belief.t + 1, points.x, y, carry)
     w = points.w * np.exp(log_l - log_l.max())
     w /= w.sum()
     mean = w @ points.x

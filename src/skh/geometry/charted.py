@@ -79,8 +79,13 @@ class Charted:
     def _in_chart(self, means: Array, covariances: ArrayLike) -> Array:
         """Covariances of coordinates from those of increments."""
         n, d, S = *means.shape, np.asarray(covariances, dtype=np.float64)
+        if S.shape not in ((d, d), (n, d, d)):
+            raise ValueError(
+                f"the covariances of transition must have shape ({d}, {d}) or ({n}, {d}, {d}), "
+                f"got {S.shape}"
+            )
         shorter = getattr(self.chart, "covariances", None)
-        if shorter and S.shape in ((d, d), (n, d, d)):
+        if shorter:
             return np.asarray(shorter(means, S))
         D = self.chart.jacobian(means)
         return symmetric(D @ S @ transposed(D))

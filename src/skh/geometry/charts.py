@@ -147,7 +147,8 @@ class Angles:
     def __post_init__(self) -> None:
         _checks.positive_int("d", self.d)
         angles = tuple(self.angles)
-        if len(set(angles)) < len(angles) or not set(angles) <= set(range(self.d)):
+        whole = all(isinstance(angle, int | np.integer) for angle in angles)
+        if not whole or len(set(angles)) < len(angles) or not set(angles) <= set(range(self.d)):
             raise ValueError(f"angles must be some of 0..{self.d - 1}, got {self.angles!r}")
         object.__setattr__(self, "angles", angles)
 
@@ -162,6 +163,10 @@ class Angles:
     def jacobian(self, x: Array) -> Array:
         """The identity."""
         return np.broadcast_to(np.eye(self.d), (*x.shape, self.d))
+
+    def covariances(self, x: Array, S: Array) -> Array:
+        """``S``, one for all where it is."""
+        return S
 
     def plus(self, states: Array, increments: Array) -> Array:
         """The sum, with angles in (-pi, pi]."""

@@ -107,8 +107,8 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
     True
     """
     R = rotations("R", R)
-    if R.ndim != 3:
-        raise ValueError(f"R must have shape (n, 3, 3), got {R.shape}")
+    if R.ndim != 3 or len(R) == 0:
+        raise ValueError(f"R must have shape (n, 3, 3) with n >= 1, got {R.shape}")
     w = np.full(len(R), 1 / len(R)) if w is None else _checks.probabilities("w", w)
     _checks.same_length("w", w, "R", len(R))
     M = projected(np.tensordot(w, R, 1))

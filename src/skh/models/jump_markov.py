@@ -75,6 +75,7 @@ class JumpMarkov:
             p = getattr(self, name)
             if p.min() < 0 or not np.allclose(p.sum(axis=-1), 1):
                 raise ValueError(f"{name} must have rows of probabilities, got {p}")
+            object.__setattr__(self, name, p / p.sum(axis=-1, keepdims=True))
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0, the same for all modes."""
@@ -96,7 +97,7 @@ class JumpMarkov:
 
     def move(self, t: int, x: Array, carry: Array, x_next: Array) -> Array:
         """Log beta_{t+1} from log alpha_t and the chosen x_{t+1}."""
-        log_joint = carry + log_density(x_next[:, None] - self._moved(x), self.Q)
+        log_joint = carry + log_density(x_next[:, None] - self._moved(x), self.Q, "Q")
         log_beta = logsumexp(log_joint[:, :, None] + log(self.switching), axis=1)
         return np.asarray(log_beta - logsumexp(log_joint, axis=1, keepdims=True))
 
@@ -114,7 +115,7 @@ class JumpMarkov:
         """Logs of p(y_t | x_{0:t}, y_{0:t-1}) and of alpha_t."""
         y, seen = measured(y, self.C.shape[1])
         predicted = np.einsum("kij,nj->nki", self.C[:, seen], x)
-        log_joint = carry + log_density(y[seen] - predicted, self.R[:, seen][:, :, seen])
+        log_joint = carry + log_density(y[seen] - predicted, self.R[:, seen][:, :, seen], "R")
         log_l = np.asarray(logsumexp(log_joint, axis=1))
         possible = log_l[:, None] > -np.inf  # a particle of likelihood zero keeps its record
         return log_l, np.where(possible, log_joint - np.where(possible, log_l[:, None], 0.0), carry)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skh._checks import RNG, Array, shaped
-from skh.gaussian import check_covariance, log_density
+from skh.gaussian import check_covariance, factored, log_density
 from skh.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
 from skh.models.simulate import simulate
@@ -58,11 +58,11 @@ class LinearGaussian:
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y | C x, R)``."""
         y, seen = measured(y, len(self.C))
-        return log_density(y[seen] - x @ self.C[seen].T, self.R[np.ix_(seen, seen)])
+        return log_density(y[seen] - x @ self.C[seen].T, self.R[np.ix_(seen, seen)], "R")
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
         """A draw of y_t."""
-        return self.C @ x + np.linalg.cholesky(self.R) @ rng.standard_normal(len(self.R))
+        return self.C @ x + factored(self.R)[1] @ rng.standard_normal(len(self.R))
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """States (T, d) and observations (T, m)."""

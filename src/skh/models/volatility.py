@@ -11,7 +11,7 @@ One return says little about the state, so the likelihood is wide and skewed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, pi
+from math import inf, log, pi
 
 import numpy as np
 
@@ -27,6 +27,13 @@ class StochasticVolatility:
     persistence: float = 0.98
     noise: float = 0.15  # standard deviation of a step of the state
     scale: float = 0.6  # standard deviation of y where x = 0
+
+    def __post_init__(self) -> None:
+        if not -1 < self.persistence < 1:
+            raise ValueError(f"persistence must be a number in (-1, 1), got {self.persistence!r}")
+        for name in ("noise", "scale"):
+            if not 0 < getattr(self, name) < inf:
+                raise ValueError(f"{name} must be a positive number, got {getattr(self, name)!r}")
 
     def prior(self) -> GaussianMixture:
         """The stationary law of the state."""

@@ -19,7 +19,8 @@ pose is a measurement of them, and so are
 
 with :math:`(x, y, z) = \mathrm{diag}(1, -1, -1) R^\top (m_j - p)` for each tracked landmark m_j,
 which has an extended Kalman filter of its own in every particle.  The likelihood of a particle is
-the product of the Gaussian densities of all innovations (paper, appendix A).
+the product of the Gaussian densities of all innovations (paper, appendix A); pixels and heights
+beyond the gate weigh as much as at the gate.
 
 The three axes of (omega, b_omega) never mix and have equal noises, so that they share one 2 x 2
 covariance.  The model is one on poses: `skh.geometry.Charted` makes it one in R^6.
@@ -209,6 +210,9 @@ class UavModel:
     ) -> tuple[Array, Array, Integers]:
         """Known tracks weigh the particles; new ones start without weighing them; others end."""
         q, n = self.parameters, len(log_l)
+        if y.tracks is None:
+            report[:, 5:] = 0.0
+            return carry.landmarks, carry.landmark_covariances, carry.tracks
         p, R = np.ascontiguousarray(states.position), np.ascontiguousarray(states.rotation)
         m, C = carry.landmarks.copy(), carry.landmark_covariances.copy()
         tracks, pixels, seen, new = assign(carry.tracks[0], y.tracks, y.pixels)

@@ -14,9 +14,10 @@ from skh._checks import Array, Integers
 class Observation:
     """Inertial sensors, barometer and tracked points of the image.
 
-    A sensor that says nothing is NaN; an image without tracks is empty.  ``tracks`` (k,) are
-    numbers that a tracker gives to the points it follows, never the same for another point;
-    ``pixels`` (k, 2) are measured from the centre of the image.
+    A sensor that says nothing is NaN.  ``tracks`` (k,) are numbers that a tracker gives to the
+    points it follows, never the same for another point; ``pixels`` (k, 2) are measured from the
+    centre of the image.  Tracks that are not in an image have ended, all of them if it is empty,
+    ``tracks=[]``; without ``tracks`` there is no image at this time, and they go on.
 
     >>> Observation([0.0, 0.0, 9.81], [0.0, 0.0, 0.0], 40.0, [7], [[10.0, -20.0]]).tracks
     array([7])
@@ -25,7 +26,7 @@ class Observation:
     accelerometer: Array  # (3,), m/s^2
     gyroscope: Array  # (3,), rad/s
     barometer: float  # m
-    tracks: Integers
+    tracks: Integers | None
     pixels: Array
 
     def __init__(
@@ -33,15 +34,15 @@ class Observation:
         accelerometer: ArrayLike = (np.nan,) * 3,
         gyroscope: ArrayLike = (np.nan,) * 3,
         barometer: float = np.nan,
-        tracks: ArrayLike = (),
+        tracks: ArrayLike | None = None,
         pixels: ArrayLike = (),
     ) -> None:
         object.__setattr__(self, "accelerometer", _three("accelerometer", accelerometer))
         object.__setattr__(self, "gyroscope", _three("gyroscope", gyroscope))
-        object.__setattr__(self, "barometer", float(barometer))
-        ids = _tracks(tracks)
+        object.__setattr__(self, "barometer", _one("barometer", barometer))
+        ids = None if tracks is None else _tracks(tracks)
         object.__setattr__(self, "tracks", ids)
-        object.__setattr__(self, "pixels", _pixels(pixels, len(ids)))
+        object.__setattr__(self, "pixels", _pixels(pixels, 0 if ids is None else len(ids)))
 
 
 def _tracks(value: ArrayLike) -> Integers:
@@ -54,13 +55,19 @@ def _tracks(value: ArrayLike) -> Integers:
 
 
 def _pixels(value: ArrayLike, k: int) -> Array:
-    places = np.asarray(value, dtype=np.float64)
+    places = np.array(value, dtype=np.float64)
     places = places.reshape(0, 2) if places.size == 0 else places
     if places.shape != (k, 2) or not np.isfinite(places).all():
         raise ValueError(
             f"pixels must be finite with shape ({k}, 2), a row per track, got {value!r}"
         )
     return places
+
+
+def _one(name: str, value: float) -> float:
+    if np.ndim(value) or np.isinf(value):
+        raise ValueError(f"{name} must be one number, NaN where silent, got {value!r}")
+    return float(value)
 
 
 def _three(name: str, value: ArrayLike) -> Array:

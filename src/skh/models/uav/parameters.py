@@ -13,7 +13,10 @@ from skh.geometry import rotation
 from skh.geometry.charts import Pose
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
-POSITIVE = ("dt", "accelerometer", "gyroscope", "barometer", "pixel", "focal", "ground", "gate")
+POSITIVE = (
+    *("dt", "acceleration_time", "turn_time"),
+    *("accelerometer", "gyroscope", "barometer", "pixel", "focal", "ground", "gate"),
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Parameters:
     height: float = 480.0
     ground: float = 3.0  # of the landmarks' heights
     slots: int = 12  # landmarks that a particle can hold at a time
-    gate: float = 100.0  # squared normalised innovation beyond which a pixel is no measurement
+    gate: float = 100.0  # squared normalised innovation that counts at most: pixels, barometer
 
     # the tracker of simulated flights
     tracks: int = 10  # that it tries to follow

@@ -89,3 +89,28 @@ def test_log_likelihood_is_the_density_of_the_simulated_observation():
     x = np.array([[1.0], [-3.0]])
     expected = -0.5 * (2.0 - 0.05 * x[:, 0] ** 2) ** 2 - 0.5 * np.log(2 * np.pi)
     np.testing.assert_allclose(MODELS["nonlinear"].log_likelihood(0, x, 2.0), expected, rtol=1e-14)
+
+
+def test_models_keep_their_own_numbers():
+    C = np.ones((1, 1))
+    one = np.eye(1)
+    model = skh.models.LinearGaussian(one, C, one, one, np.zeros(1), one)
+    C[:] = np.nan
+    assert np.isfinite(model.log_likelihood(0, np.zeros((2, 1)), 0.0)).all()
+
+
+def test_an_exact_measurement_can_be_simulated():
+    one = np.eye(1)
+    states, ys = skh.models.LinearGaussian(one, one, one, 0 * one, np.zeros(1), one).simulate(
+        5, rng=0
+    )
+    np.testing.assert_array_equal(ys, states)
+
+
+def test_probabilities_of_modes_are_scaled_to_one():
+    model = skh.models.jmls()
+    fields = {name: getattr(model, name) for name in model.__dataclass_fields__}
+    switching = np.full((2, 2), 0.499999)
+    nearly = type(model)(**{**fields, "switching": switching})
+    np.testing.assert_allclose(nearly.switching.sum(axis=1), 1.0, rtol=1e-15)
+    assert len(nearly.simulate(5, rng=0)[1]) == 5

@@ -168,3 +168,33 @@ def test_measured_adds_the_mmd_and_changes_nothing_else():
     np.testing.assert_array_equal(plain.x, measured.x)
     assert np.isnan(plain.mmd)
     assert measured.mmd == skh.mmd(KERNEL, p, plain.x, plain.w)
+
+
+@pytest.mark.parametrize("around", [skh.Matched, skh.Refined, lambda r: skh.Measured(r, KERNEL)])
+def test_a_rule_inside_another_may_return_lists_but_no_nonsense(around):
+    p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+
+    def arrays(p, n, *, rng=None):
+        return skh.Stratified()(p, n, rng=0)
+
+    def lists(p, n, *, rng=None):
+        points = arrays(p, n)
+        return skh.WeightedPoints(points.x.tolist(), points.w.tolist(), points.component.tolist())
+
+    def nonsense(p, n, *, rng=None):
+        return skh.WeightedPoints(np.zeros((n, 1)), np.full(n, 1 / n), np.full(n, 2))
+
+    expected, found = (around(rule)(p, 10, rng=0) for rule in (arrays, lists))
+    np.testing.assert_array_equal(found.x, expected.x)
+    np.testing.assert_array_equal(found.component, expected.component)
+    with pytest.raises(ValueError, match=r"rule must return components in 0..1, got"):
+        around(nonsense)(p, 10, rng=0)
+
+
+def test_the_last_stratum_ends_below_one(monkeypatch):
+    """(n - 1 + u) / n may round to one, where there is no component."""
+    monkeypatch.setattr("skh.sampling.uniforms", lambda rng, n: np.full(n, 1 - 2.0**-53))
+    p = skh.GaussianMixture(np.ones(4), np.arange(4.0)[:, None], 0.0)
+    points = skh.Stratified()(p, 100_000, rng=0)
+    assert points.component[-1] == 3
+    assert points.x[-1, 0] == 3.0

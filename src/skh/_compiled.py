@@ -1,4 +1,4 @@
-"""The compiled kernels, and nothing else.
+"""What all compiled kernels share: decorators, the exponential, loops over blocks of points.
 
 Layout.  Points are *coordinate-major*, ``X`` of shape ``(d, M)``: each inner loop runs over the
 points with one coordinate of one centre in a register, which LLVM turns into vector instructions

@@ -65,8 +65,8 @@ def quasi_newton(direction, g, D, steps, changes, rho, k):
 
 
 @compiled
-def descend(X, w, scales, A, b, heights, diagonal, iterations):
-    """Points after some iterations of L-BFGS, and the energy before and after.
+def descend(X, w, scales, A, b, heights, iterations):
+    """Points after some iterations of L-BFGS, and the energy before.
 
     The gradient of a point is proportional to its weight, so 1 / weight is what comes first; the
     first step has unit length, as nothing is known of the curvature, and shorter steps are tried by
@@ -76,7 +76,7 @@ def descend(X, w, scales, A, b, heights, diagonal, iterations):
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
     D, direction = inverse_weights(w, d), np.empty(d * N)
-    before = f = energy(g, x, w, scales, A, b, heights, diagonal)
+    before = f = energy(g, x, w, scales, A, b, heights)
     k = 0
     for _ in range(iterations):
         gradient = g.reshape(d * N)
@@ -88,7 +88,7 @@ def descend(X, w, scales, A, b, heights, diagonal, iterations):
         trial = 0
         while trial < TRIALS:
             set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
-            there = energy(h, y, w, scales, A, b, heights, diagonal)
+            there = energy(h, y, w, scales, A, b, heights)
             if there <= f + SUFFICIENT * length * slope:
                 break
             parabola = -0.5 * length * slope / (there - f - length * slope)
@@ -104,4 +104,4 @@ def descend(X, w, scales, A, b, heights, diagonal, iterations):
             rho[i] = 1.0 / curvature
             k += 1
         x, y, g, h, f = y, x, h, g, there
-    return x, before, f
+    return x, before

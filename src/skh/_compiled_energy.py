@@ -151,7 +151,7 @@ def add_pulls(total, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no co
 
 @compiled
 def attraction_in_six(G, X, w, A, b, heights):
-    """`attraction` for poses."""
+    """`attraction_skewed` for poses."""
     value, pull = np.zeros(w.size), np.zeros(X.shape)
     add_pulls(value, pull[0], pull[1], pull[2], pull[3], pull[4], pull[5], X, A, b, heights)
     for r in range(6):
@@ -161,24 +161,31 @@ def attraction_in_six(G, X, w, A, b, heights):
 
 
 @compiled
-def attraction(G, X, w, A, b, heights, diagonal):
-    """Twice the weighted sum of a mean map; its gradient is taken off ``G``.
-
-    The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
-    and component, so that the inner loops are long; ``A`` (d, d, m) is lower triangular, or
-    ``diagonal`` and then (d, 1, m), ``b`` is (d, m).
-    """
+def attraction_along_axes(G, X, w, A, b, heights):
+    """`attraction` where all A are diagonal, (d, 1, m)."""
     d, N = X.shape
-    if d == 6 and not diagonal:
-        return attraction_in_six(G, X, w, A, b, heights)
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
     for i in range(N):
         value[:] = 0.0
         for r in range(d):
-            if diagonal:
-                set_affine_add_square(u[r], value, A[r, 0], X[r, i], b[r])
-                continue
+            set_affine_add_square(u[r], value, A[r, 0], X[r, i], b[r])
+        set_bumps(value, heights)
+        result += 2.0 * w[i] * total(value)
+        for r in range(d):
+            G[r, i] += 2.0 * w[i] * dot3(A[r, 0], u[r], value)
+    return result
+
+
+@compiled
+def attraction_skewed(G, X, w, A, b, heights):
+    """`attraction` where each A is lower triangular, (d, d, m)."""
+    d, N = X.shape
+    u, value = np.empty((d, heights.size)), np.empty(heights.size)
+    result = 0.0
+    for i in range(N):
+        value[:] = 0.0
+        for r in range(d):
             set_affine(u[r], A[r, r], X[r, i], b[r])
             for j in range(r):
                 add_scaled(u[r], A[r, j], X[j, i])
@@ -186,16 +193,27 @@ def attraction(G, X, w, A, b, heights, diagonal):
         set_bumps(value, heights)
         result += 2.0 * w[i] * total(value)
         for r in range(d):
-            if diagonal:
-                G[r, i] += 2.0 * w[i] * dot3(A[r, 0], u[r], value)
-                continue
             for j in range(r + 1):
                 G[j, i] += 2.0 * w[i] * dot3(A[r, j], u[r], value)
     return result
 
 
 @compiled
-def energy(G, X, w, scales, A, b, heights, diagonal):
+def attraction(G, X, w, A, b, heights):
+    """Twice the weighted sum of a mean map; its gradient is taken off ``G``.
+
+    The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
+    and component, so that the inner loops are long; ``b`` is (d, m).
+    """
+    if A.shape[1] == 1:
+        return attraction_along_axes(G, X, w, A, b, heights)
+    if A.shape[1] == 6:
+        return attraction_in_six(G, X, w, A, b, heights)
+    return attraction_skewed(G, X, w, A, b, heights)
+
+
+@compiled
+def energy(G, X, w, scales, A, b, heights):
     """The squared MMD without its constant; ``G`` becomes its gradient."""
     G[:] = 0.0
-    return repulsion(G, X, w, scales) - attraction(G, X, w, A, b, heights, diagonal)
+    return repulsion(G, X, w, scales) - attraction(G, X, w, A, b, heights)

@@ -33,7 +33,6 @@ ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
 LIKELY = 1.25  # errors above the least gap up to which points are looked at first
 CHUNK = 64  # points that are looked at together; divides a block
 SINGLE = 2.0**-24  # what an operation in single precision may be off
-LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
 
 
 # Constants of `exp32`: a plain number would turn everything into double precision.

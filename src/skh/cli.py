@@ -12,7 +12,8 @@ try:
     import typer
     from rich.console import Console
 
-    from skh import plots, reproduce
+    from skh import reproduce
+    from skh.figures import demo as demo_picture
 except ImportError as error:  # pragma: no cover - an installation without the extra
     sys.exit(f'skh as a command needs pip install ".[app]" in the folder of skh ({error})')
 
@@ -54,7 +55,7 @@ def demo(
     console.print(report.demo_table(records, n, config.T))
     out.mkdir(parents=True, exist_ok=True)
     path = out / "demo.png"
-    plots.demo_figure(records, demo_experiment.placement(config, n), path)
+    demo_picture.draw(records, demo_experiment.placement(config, n), path)
     console.print(f"Figure: {path}   ({perf_counter() - start:.0f} s)", soft_wrap=True)
 
 

@@ -137,13 +137,13 @@ class Energy:
     def descend(self, X: Array, w: Array, iterations: int) -> tuple[Array, float]:
         """``X`` after some iterations of L-BFGS, and the energy before."""
         a = self._attraction
-        X, before, _ = _compiled_descent.descend(a.turned(X), w, *self._arguments, iterations)
+        X, before = _compiled_descent.descend(a.turned(X), w, *self._arguments, iterations)
         return a.turned_back(X), before
 
     @property
-    def _arguments(self) -> tuple[Array, Array, Array, Array, bool]:
+    def _arguments(self) -> tuple[Array, Array, Array, Array]:
         a = self._attraction
-        return self._kernel.scales, a.A, a.b, a.heights, a.axes is not None
+        return self._kernel.scales, a.A, a.b, a.heights
 
     def weights(self, X: Array, ridge: float, min_ess: float) -> Array:
         """The best weights of the points ``X``."""

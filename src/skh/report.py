@@ -8,14 +8,15 @@ import numpy as np
 from rich.table import Table
 
 from skh.experiments.record import Record
+from skh.figures.style import label
 
 COLUMNS = (
     ("RMSE", "rmse", "{:.3f}"),
-    ("evidence error", "log_evidence_error", "{:.2f}"),
+    ("evidence\nerror", "log_evidence_error", "{:.2f}"),
     ("ESS", "ess", "{:.1f}"),
     ("MMD", "mmd", "{:.4f}"),
     ("seconds", "seconds", "{:.2f}"),
-    ("likelihood evaluations", "likelihood_evaluations", "{:.0f}"),
+    ("likelihood\nevaluations", "likelihood_evaluations", "{:.0f}"),
 )
 
 
@@ -40,5 +41,5 @@ def demo_table(records: Sequence[Record], n: int, T: int) -> Table:
     for rule in names(records):
         values = (medians(records, rule, n, field) for _, field, _ in COLUMNS)
         cells = (form.format(v) for v, (_, _, form) in zip(values, COLUMNS, strict=True))
-        table.add_row(rule, *cells)
+        table.add_row(label(rule), *cells)
     return table

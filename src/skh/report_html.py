@@ -28,9 +28,10 @@ def page(
     """The whole page; the figures are read from ``folder``."""
     body = [
         "<h1>Sequential Kernel Herding, reproduced</h1>",
-        "<p>The experiments of the paper's sections 4.1 and 4.2 and of its paragraph on runtimes, "
-        f"run by <b>skh {__version__}</b>. Ratios are geometric means over batches, in brackets "
-        "their 95% intervals; tables sort at a click on their heads.</p>",
+        "<p>The experiments of the paper's section 4, of its paragraph on runtimes and of its "
+        f"appendix B, and those of the default rule, run by <b>skh {__version__}</b>. Ratios are "
+        "geometric means over batches, in brackets their 95% intervals; tables sort at a click on "
+        "their heads.</p>",
         *(f'<p class="note">{escape(note)}</p>' for note in notes),
         "<h2>Claims</h2>",
         _tally(judged),

@@ -50,7 +50,7 @@ class Curve:
 
 
 def curves(records: Sequence[Record]) -> list[Curve]:
-    """A curve for each rule, in the order of the records."""
+    """A curve for each rule, in the order of `_rank`."""
     cell = select(records, model=FILTERING)
     return [_curve(select(cell, rule=rule)) for rule in sorted({r.rule for r in cell}, key=_rank)]
 

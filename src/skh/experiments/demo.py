@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skh.experiments.record import Record, Reference, compare
+from skh.experiments.filtering import against_many, filter_records
+from skh.experiments.record import Record
 from skh.fw_quad import FWQuad
 from skh.kernel import GaussianKernel
 from skh.mixture import GaussianMixture
 from skh.models import nonlinear_benchmark
-from skh.particle_filter import ParticleFilter, particle_filter
+from skh.particle_filter import ParticleFilter
 from skh.rule import Measured, Rule, WeightedPoints
 from skh.sampling import QuasiMonteCarlo, Stratified
 from skh.step import FullyCorrective
@@ -36,11 +37,11 @@ class DemoConfig:
 
     @property
     def rules(self) -> dict[str, Rule]:
-        """The five rules, by the names that the pictures show."""
+        """The five rules."""
         return {
-            "bootstrap PF": Stratified(),
-            "Sobol": QuasiMonteCarlo("storage"),
-            "Sobol, Hilbert": QuasiMonteCarlo("hilbert"),
+            "PF": Stratified(),
+            "QMC": QuasiMonteCarlo("storage"),
+            "SQMC": QuasiMonteCarlo("hilbert"),
             "SKH-FW": FWQuad(self.kernel, search_points=self.search_points),
             "SKH-FCFW": FWQuad(self.kernel, FullyCorrective(), self.search_points),
         }
@@ -56,11 +57,13 @@ def run(config: DemoConfig) -> Iterator[Record]:
     model = nonlinear_benchmark()
     for batch in range(config.batches):
         _, ys = model.simulate(config.T, rng=batch)
-        exact = particle_filter(model, ys, Stratified(), config.reference_particles, rng=batch)
-        reference = Reference(exact.means, exact.log_evidence)
+        data = against_many(model, ys, config.reference_particles, seed=batch)
         for n in config.n:
             for name, rule in config.rules.items():
-                yield compare(name, rule, n, batch, model, ys, reference, config.kernel)
+                start = Record(
+                    experiment="demo", model="nonlinear", rule=name, n=n, batch=batch, seed=batch
+                )
+                yield from filter_records(start, rule, data, [config.kernel])
 
 
 @dataclass(frozen=True, eq=False)

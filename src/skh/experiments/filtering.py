@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from time import perf_counter
 from typing import Any
 
@@ -61,13 +62,13 @@ def against_many(model: Model, ys: Array, particles: int, seed: int) -> Data:
 
 
 def filter_records(
-    start: Record, rule: Rule, data: Data, sigma2: Sequence[float]
+    start: Record, rule: Rule, data: Data, kernels: Sequence[GaussianKernel]
 ) -> Iterator[Record]:
     """Run a filter once; one record for each kernel that measures its MMD, or one without any.
 
     ``start`` says what is run: its names, ``n`` and ``seed`` are kept, the rest is filled in.
     """
-    watched = Watched(rule, [GaussianKernel(s) for s in sigma2], data.predictives)
+    watched = Watched(rule, kernels, data.predictives)
     begin = perf_counter()
     result = particle_filter(data.model, data.ys, watched, start.n, rng=start.seed)
     seconds = perf_counter() - begin - watched.seconds
@@ -81,11 +82,16 @@ def filter_records(
         likelihood_evaluations=int(result.n_likelihood_evaluations.sum()),
         seconds=seconds,
     )
-    if not sigma2:
+    if not kernels:
         yield record
         return
-    for s, distance in zip(sigma2, np.mean(watched.mmd, axis=0), strict=True):
-        yield replace(record, sigma2=s, mmd=float(distance))
+    for kernel, distance in zip(kernels, np.mean(watched.mmd, axis=0), strict=True):
+        yield replace(record, sigma2=_only(kernel.variances), mmd=float(distance))
+
+
+def _only(variances: Array) -> float:
+    """The variance of a kernel that has one."""
+    return float(variances[0]) if len(variances) == 1 else nan
 
 
 def warm_up(rule: Rule, model: Any, ys: Array) -> None:

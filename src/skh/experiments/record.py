@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
-from time import perf_counter
-from typing import Any
-
-import numpy as np
 
 from skh._checks import Array
-from skh.kernel import GaussianKernel
-from skh.model import CarryingModel, Model
-from skh.particle_filter import particle_filter
-from skh.rule import Measured, Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,38 +44,3 @@ class Reference:
 
     means: Array
     log_evidence: float
-
-
-def compare(
-    name: str,
-    rule: Rule,
-    n: int,
-    batch: int,
-    model: Model | CarryingModel,
-    ys: Sequence[Any] | Array,
-    reference: Reference,
-    kernel: GaussianKernel,
-) -> Record:
-    """Run a filter and compare it; the MMD is measured in a second run where the rule does not."""
-    start = perf_counter()
-    result = particle_filter(model, ys, rule, n, rng=batch)
-    seconds = perf_counter() - start
-    mmd = result.mmd
-    if np.isnan(mmd).any():
-        mmd = particle_filter(model, ys, Measured(rule, kernel), n, rng=batch).mmd
-    return Record(
-        experiment="demo",
-        model=type(model).__name__,
-        rule=name,
-        n=n,
-        steps=len(ys),
-        batch=batch,
-        seed=batch,
-        rmse=float(np.sqrt(np.mean((result.means - reference.means) ** 2))),
-        mmd=float(mmd.mean()),
-        log_evidence_error=result.log_evidence - reference.log_evidence,
-        ess=float(result.ess.mean()),
-        n_particles=float(result.n_particles.mean()),
-        likelihood_evaluations=int(result.n_likelihood_evaluations.sum()),
-        seconds=seconds,
-    )

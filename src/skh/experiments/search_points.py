@@ -13,6 +13,7 @@ from skh.experiments.rules import SOBOL, frank_wolfe
 from skh.experiments.synthetic import simulated
 from skh.experiments.task import Task, data_seed, run_tasks
 from skh.fw_quad import FWQuad
+from skh.kernel import GaussianKernel
 
 STEPS = ("FW", "FCFW")
 SUFFIX = ", Sobol"  # of the rules whose search points are a Sobol sequence
@@ -84,7 +85,7 @@ class SearchPoints:
         for name, rule in self._rules(start.m).items():
             warm_up(rule, data.model, data.ys)
             named = replace(start, rule=name, n=self.n_filter)
-            yield from filter_records(named, rule, data, [self.sigma2])
+            yield from filter_records(named, rule, data, [GaussianKernel(self.sigma2)])
 
     def _rules(self, m: int) -> dict[str, FWQuad]:
         random = {name: frank_wolfe(name, self.sigma2, m) for name in STEPS}

@@ -14,6 +14,7 @@ from skh.experiments.record import Record, Reference
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.task import Task, data_seed, run_tasks
 from skh.kalman import KalmanResult, jump_markov_filter, kalman_filter
+from skh.kernel import GaussianKernel
 from skh.mixture import GaussianMixture
 from skh.models import LinearGaussian, jmls, lgss3, lgss15, nonlinear_benchmark
 
@@ -70,15 +71,16 @@ class Synthetic:
         start = Record(
             experiment=self.name, model=model, rule="", n=n, batch=task.batch, seed=task.seed
         )
+        kernels = [GaussianKernel(s) for s in self.sigma2]
         for name, rule in FILTERS.items():
             warm_up(rule, data.model, data.ys)
-            yield from filter_records(replace(start, rule=name), rule, data, self.sigma2)
+            yield from filter_records(replace(start, rule=name), rule, data, kernels)
         for name in ("FW", "FCFW"):
             for s in self.sigma2:
                 placing = frank_wolfe(name, s, self.search_points)
                 warm_up(placing, data.model, data.ys)
                 skh = replace(start, rule=f"SKH-{name}", m=self.search_points)
-                yield from filter_records(skh, placing, data, [s])
+                yield from filter_records(skh, placing, data, [GaussianKernel(s)])
 
 
 def run(config: Synthetic) -> Iterator[Record]:

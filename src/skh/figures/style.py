@@ -48,7 +48,7 @@ LABELS = {
     "PF": "PF, stratified",
     "QMC": "Sobol PF",
     "reference": "one reference PF",
-    "SQMC": "Hilbert-sorted SQMC",
+    "SQMC": "Hilbert SQMC",
     "Hilbert-Sobol": "Sobol, Hilbert-sorted",
     "smoothed PF": "PF, smoothed",
     "smoothed": "default, smoothed",

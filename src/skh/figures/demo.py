@@ -1,4 +1,4 @@
-"""Records as pictures; the only place that knows matplotlib."""
+"""The picture of the demo: where rules put their particles, and what that is worth."""
 
 from __future__ import annotations
 
@@ -8,37 +8,25 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.figure import Figure
 
 from skh._checks import Array
 from skh.experiments.demo import Placement
 from skh.experiments.record import Record
+from skh.figures.style import LOOK, RC, label, log_axes, look
 from skh.mixture import GaussianMixture
 from skh.report import medians, names
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # after the choice of a backend without a screen
 
-# One colour per rule in every picture; grey for what is not ours.
-COLOURS = {
-    "bootstrap PF": "#8c8c8c",
-    "Sobol": "#b5a642",
-    "Sobol, Hilbert": "#5f9e6e",
-    "SKH-FW": "#3b75af",
-    "SKH-FCFW": "#c03d3e",
-}
-MARKERS = {"bootstrap PF": "o", "Sobol": "v", "Sobol, Hilbert": "^", "SKH-FW": "s"}
-
-
-def demo_figure(records: Sequence[Record], place: Placement, path: Path) -> None:
+def draw(records: Sequence[Record], place: Placement, path: Path) -> None:
     """Where each rule puts its particles (left), and how the error falls with their number."""
-    with plt.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = plt.figure(figsize=(12, 6.2), layout="constrained")
+    with matplotlib.rc_context({**RC, "font.size": 10}):
+        figure = Figure(figsize=(12, 6.2), layout="constrained")
         halves: Any = figure.subfigures(1, 2, width_ratios=[1.15, 1])
         left, right = halves
         _placements(left, place)
         _error_against_n(right.subplots(), records)
         figure.savefig(path, dpi=130)
-        plt.close(figure)
 
 
 def density(p: GaussianMixture, x: Array) -> Array:
@@ -57,14 +45,13 @@ def _placements(figure: Any, place: Placement) -> None:
     axes = figure.subplots(len(place.points), 1, sharex=True)
     for axis, (name, points) in zip(axes, place.points.items(), strict=True):
         axis.fill_between(x, height / height.max(), color="0.9", linewidth=0)
-        stems = np.minimum(
-            points.w * n / 2.5, 1.2
-        )  # equal weights stand equally high in all panels
-        axis.vlines(points.x[:, 0], 0, stems, color=COLOURS[name], linewidth=1.1)
-        axis.plot(points.x[:, 0], stems, ".", color=COLOURS[name], markersize=4)
+        stems = np.minimum(points.w * n / 2.5, 1.2)  # equal weights are as high in all panels
+        colour, *_ = LOOK[name]
+        axis.vlines(points.x[:, 0], 0, stems, color=colour, linewidth=1.1)
+        axis.plot(points.x[:, 0], stems, ".", color=colour, markersize=4)
         axis.set(yticks=[], ylim=(0, 1.25), xlim=(x[0], x[-1]))
         axis.spines["left"].set_visible(False)
-        axis.text(0.005, 0.95, name, transform=axis.transAxes, va="top", weight="bold")
+        axis.text(0.005, 0.95, label(name), transform=axis.transAxes, va="top", weight="bold")
         axis.text(
             0.995, 0.95, f"MMD {points.mmd:.4f}", transform=axis.transAxes, va="top", ha="right"
         )
@@ -82,15 +69,9 @@ def _error_against_n(axis: Any, records: Sequence[Record]) -> None:
         median = [medians(records, name, n, "rmse") for n in ns]
         each = [[r.rmse for r in records if r.rule == name and r.n == n] for n in ns]
         low, high = np.quantile(each, [0.25, 0.75], axis=1)
-        axis.fill_between(ns, low, high, color=COLOURS[name], alpha=0.12, linewidth=0)
-        style = {"color": COLOURS[name], "marker": MARKERS.get(name, "D"), "linewidth": 2}
-        axis.plot(ns, median, **style, label=name)
-    axis.set(xscale="log", yscale="log", xlabel="particles = likelihood evaluations per step")
-    axis.set_xticks(ns, [str(n) for n in ns])
-    axis.minorticks_off()
-    axis.set_ylabel("RMSE of the filtered mean")
-    axis.set_title(
-        "Nonlinear benchmark: error against a\n100,000-particle reference (median, quartiles)"
-    )
-    axis.grid(visible=True, which="major", color="0.92")
-    axis.legend(frameon=False)
+        axis.fill_between(ns, low, high, color=LOOK[name][0], alpha=0.12, linewidth=0)
+        axis.plot(ns, median, **look(name), linewidth=2, label=label(name))
+    title = "Nonlinear benchmark: error against a\n100,000-particle reference (median, quartiles)"
+    cost = "particles = likelihood evaluations per step"
+    log_axes(axis, ns, cost, "RMSE of the filtered mean", title)
+    axis.legend()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp as libm_exp
 from math import sqrt
 
 import numpy as np
@@ -10,40 +9,7 @@ import numpy as np
 from skh._compiled import _full_vectors, compiled, exp
 from skh._compiled_checks import total
 
-
-@compiled
-def pair_sum(weights, means, S):
-    """Sum over i, j of ``w_i w_j |B|^(-1/2) exp(-e' B^-1 e / 2)``.
-
-    Here B = I + S_i + S_j and e = m_i - m_j.
-
-    One Cholesky factorisation B = L L' per pair, in place, with the forward substitution u = L^-1
-    e.
-    """
-    K, d = means.shape
-    L, u = np.empty((d, d)), np.empty(d)
-    result = 0.0
-    for i in range(K):
-        for j in range(i + 1):
-            determinant, square = 1.0, 0.0
-            for r in range(d):
-                e = means[i, r] - means[j, r]
-                for c in range(r + 1):
-                    b = S[i, r, c] + S[j, r, c]
-                    for k in range(c):
-                        b -= L[r, k] * L[c, k]
-                    if c == r:
-                        # exactly, b >= 0: the pivots of I + (positive semi-definite) are >= 1
-                        L[r, r] = sqrt(max(b, 0.0) + 1.0)
-                    else:
-                        L[r, c] = b / L[c, c]
-                        e -= L[r, c] * u[c]
-                u[r] = e / L[r, r]
-                determinant *= L[r, r]
-                square += u[r] * u[r]
-            twice = 1.0 if i == j else 2.0
-            result += twice * weights[i] * weights[j] * libm_exp(-0.5 * square) / determinant
-    return result
+PAIRS = 512  # that are worked on together, at least
 
 
 @compiled
@@ -61,6 +27,111 @@ def set_pair_bumps(q, b, weights):  # pragma: no cover - intrinsic
     _full_vectors()  # type: ignore[call-arg] # an intrinsic
     for j in range(q.size):
         q[j] = weights[j] * sqrt(b[j]) * exp(-0.5 * q[j])
+
+
+@compiled
+def set_shifted(out, x, c):
+    """``out = x + c``."""
+    for j in range(out.size):
+        out[j] = x[j] + c
+
+
+@compiled
+def subtract_product(out, x, y):
+    """``out -= x y``."""
+    for j in range(out.size):
+        out[j] -= x[j] * y[j]
+
+
+@compiled
+def multiply(out, x):
+    """``out *= x``."""
+    for j in range(out.size):
+        out[j] *= x[j]
+
+
+@compiled
+def finish_row(pivot, u, q, b):
+    """From the squares of the pivots, less one, to their inverses; what the row adds to the sums.
+
+    Exactly they are not below zero: the pivots of I + (positive semi-definite) are >= 1.
+    """
+    for j in range(u.size):
+        inverse = 1.0 / (max(pivot[j], 0.0) + 1.0)
+        b[j] *= inverse
+        pivot[j] = sqrt(inverse)
+        u[j] *= pivot[j]
+        q[j] += u[j] * u[j]
+
+
+@compiled
+def add_squares(q, b, L, u):
+    """``q += e' B^-1 e`` and ``b /= |B|`` for many pairs, whose B - I are in ``L``, e in ``u``.
+
+    The factorisations B = L L' go on side by side, row by row of the lower triangle, and with them
+    the forward substitutions u = L^-1 e.  The diagonal of L becomes its inverse.
+    """
+    for r in range(len(u)):
+        first, e = r * (r + 1) // 2, u[r, : q.size]
+        for c in range(r + 1):
+            entry, above = L[first + c, : q.size], c * (c + 1) // 2
+            for k in range(c):
+                subtract_product(entry, L[first + k], L[above + k])
+            if c < r:
+                multiply(entry, L[above + c])
+                subtract_product(e, entry, u[c])
+        finish_row(L[first + r], e, q, b)
+
+
+@compiled
+def set_pairs(pairs, x, y, first, last):
+    """``x_j + y_i`` for i from first to last and j <= i, one after the other."""
+    p = 0
+    for i in range(first, last):
+        set_shifted(pairs[p : p + i + 1], x, y[i])
+        p += i + 1
+
+
+@compiled
+def set_pair_weights(pairs, weights, first, last):
+    """``2 w_i w_j`` for the same pairs, half of it where j = i: those stand once in the sum."""
+    p = 0
+    for i in range(first, last):
+        for j in range(i):
+            pairs[p + j] = 2.0 * weights[i] * weights[j]
+        p += i + 1
+        pairs[p - 1] = weights[i] * weights[i]
+
+
+@compiled
+def pair_sum(weights, S, X):
+    """Sum over i, j of ``w_i w_j |B|^(-1/2) exp(-e' B^-1 e / 2)``.
+
+    Here B = I + S_i + S_j and e = m_i - m_j; means are columns of ``X``, and lower triangles, row
+    by row, those of ``S``.  Work goes in blocks of pairs, so that even for few components the inner
+    loops are long.
+    """
+    (d, K), T = X.shape, len(S)
+    L, u, scratch = np.empty((T, K + PAIRS)), np.empty((d, K + PAIRS)), np.empty((3, K + PAIRS))
+    first, result = 0, 0.0
+    while first < K:
+        last, n = first, 0
+        while last < K and n < PAIRS:
+            last += 1
+            n += last
+        for r in range(T):
+            set_pairs(L[r], S[r], S[r], first, last)
+        for r in range(d):
+            set_pairs(u[r], X[r], -X[r], first, last)
+        q, b, w = scratch[0, :n], scratch[1, :n], scratch[2, :n]
+        q[:] = 0.0
+        b[:] = 1.0
+        add_squares(q, b, L, u)
+        set_pair_weights(w, weights, first, last)
+        set_pair_bumps(q, b, w)
+        result += total(q)
+        first = last
+    return result
 
 
 @compiled

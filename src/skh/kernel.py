@@ -222,8 +222,10 @@ def _aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
 
 def _pair_sum(p: GaussianMixture, variance: float) -> float:
     """The same where each component has a matrix of its own."""
-    means, S = p.means / variance**0.5, p.covariances / variance
-    return float(_compiled_pairs.pair_sum(p.weights, means, S))
+    rows, columns = np.tril_indices(p.d)
+    S = np.ascontiguousarray(p.covariances[:, rows, columns].T) / variance
+    X = np.ascontiguousarray(p.means.T) / variance**0.5
+    return float(_compiled_pairs.pair_sum(p.weights, S, X))
 
 
 def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) -> float:

@@ -28,13 +28,21 @@ def linear(R):
     return skh.models.LinearGaussian(one, one, one, R * one, np.zeros(1), one)
 
 
+def measured_by_three(V):
+    """A state measured three times, with errors of covariance V V'."""
+    one = np.eye(1)
+    model = skh.models.LinearGaussian(one, np.ones((3, 1)), one, V @ V.T, np.zeros(1), one)
+    return model.log_likelihood(0, np.zeros((5, 1)), np.ones(3))
+
+
 def filtered(transition=lambda t, x: (x, 1.0), log_likelihood=lambda t, x, y: np.zeros(len(x))):
     model = skh.model_from_functions(([0.0], 1.0), transition, log_likelihood)
     return skh.particle_filter(model, [0.0, 0.0], skh.Stratified(), 4, rng=0)
 
 
 BAD_VALUES = {
-    "number one": (lambda: P.choose([0.5, 1.0]), r"u must hold numbers in .* got 1.0 at 1"),
+    "number one": (lambda: P.choose([0.5, 1.0]), r"u must be a vector .* got 1.0 at 1"),
+    "no vector": (lambda: P.choose(0.3), r"u must be a vector of numbers in .* got shape \(\)"),
     "too few draws": (lambda: P.place([0, 0], [[0.0]]), r"z must have shape \(2, 1\), got \(1, 1"),
     "too many dimensions": (lambda: P.place([0], [[0.0, 1.0]]), r"z must have shape \(1, 1\)"),
     "no such component": (lambda: P.place([1], [[0.0]]), r"component .* in 0..0, got \[1\]"),
@@ -42,6 +50,10 @@ BAD_VALUES = {
     "persistence": (
         lambda: type(skh.models.stochastic_volatility())(persistence=1.0),
         r"persistence must be a number in \(-1, 1\), got 1.0",
+    ),
+    "no density of a singular y": (
+        lambda: measured_by_three(np.random.default_rng(0).normal(size=(3, 2))),
+        r"R must be positive definite to have a density, got an eigenvalue",
     ),
     "no density of y": (
         lambda: skh.particle_filter(linear(R=0.0), [0.0], skh.Stratified(), 5, rng=0),
@@ -353,6 +365,10 @@ BAD_TYPES = {
     "function": (
         lambda: skh.model_from_functions(([0.0], 1.0), 3, lambda t, x, y: 0),
         r"transition must be a function, got 3",
+    ),
+    "words for numbers": (
+        lambda: P.choose("abc"),
+        r"u must be an array of real numbers, got 'abc'",
     ),
     "metric": (
         lambda: skh.model_from_functions(([0.0], 1.0), max, max, observation_metric=3),

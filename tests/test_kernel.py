@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
+from skh._compiled_pairs import PAIRS
 
 VARIANCES = (0.3, 1.0, (0.2, 1.0, 5.0))
 
@@ -47,6 +48,14 @@ def test_closed_forms_equal_the_papers_formula_in_five_dimensions(kind, variance
     )
     w = rng.normal(size=11)
     np.testing.assert_allclose(kernel.weighted_sum(x, w, y), w @ kernel.gram(x, y), atol=1e-13)
+
+
+def test_the_norm_of_many_skewed_components():
+    """Pairs are worked on in blocks: 60 components have more than one."""
+    p = oracles.random_mixture(60, 3, np.random.default_rng(5), "matrices")
+    assert len(p) * (len(p) + 1) // 2 > 2 * PAIRS
+    norm2 = skh.GaussianKernel(0.7).mean_norm2(p)
+    assert norm2 == pytest.approx(oracles.mean_norm2(0.7, p), rel=1e-11)
 
 
 def test_dirac_components_make_the_mean_map_a_sum_of_kernels():

@@ -206,19 +206,20 @@ def test_extended_functions_may_return_one_value_for_all_particles():
     assert one.log_evidence == each.log_evidence
 
 
-@pytest.mark.parametrize("rank", [0, 1, 2])
-def test_a_singular_start_may_be_split(rank):
-    for seed in range(10):
+@pytest.mark.parametrize(("rank", "x"), [(0, [0]), (1, [0]), (2, [0]), (2, [0, 1, 2])])
+def test_a_singular_start_may_be_split(rank, x):
+    """Also where rounding hides from one factorisation what another finds singular."""
+    for seed in range(15):
         rng = np.random.default_rng(seed)
-        V = rng.normal(size=(3, rank)) / 2
+        V = rng.normal(size=(4, rank)) / 2
         model = skh.models.LinearGaussian(
-            *(0.9 * np.eye(3), np.ones((1, 3)), np.eye(3), np.eye(1), np.zeros(3), V @ V.T)
+            *(0.9 * np.eye(4), np.ones((1, 4)), np.eye(4), np.eye(1), np.zeros(4), V @ V.T)
         )
         _, ys = model.simulate(2, rng=rng)
-        split = skh.rao_blackwellize(model, [0])
+        split = skh.rao_blackwellize(model, x)
         found = skh.particle_filter(split, ys, skh.QuasiMonteCarlo(), 2_000, rng=0)
         exact = skh.kalman_filter(model, ys)
-        np.testing.assert_allclose(joint_means(found, [0], 3), exact.means, atol=0.05)
+        np.testing.assert_allclose(joint_means(found, x, 4), exact.means, atol=0.08)
 
 
 def test_extended_variant_follows_a_large_plain_filter_on_a_mildly_nonlinear_model():

@@ -170,7 +170,15 @@ def test_measured_adds_the_mmd_and_changes_nothing_else():
     assert measured.mmd == skh.mmd(KERNEL, p, plain.x, plain.w)
 
 
-@pytest.mark.parametrize("around", [skh.Matched, skh.Refined, lambda r: skh.Measured(r, KERNEL)])
+AROUND = {
+    "matched": skh.Matched,
+    "refined": skh.Refined,
+    "smoothed": skh.Smoothed,
+    "measured": lambda rule: skh.Measured(rule, KERNEL),
+}
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
 def test_a_rule_inside_another_may_return_lists_but_no_nonsense(around):
     p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
 

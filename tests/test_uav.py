@@ -419,6 +419,7 @@ BAD = {
     "short sensor": (lambda: Observation([1.0]), r"accelerometer must be three numbers.*got \[1.0"),
     "infinite": (lambda: Observation(gyroscope=[np.inf] * 3), r"gyroscope must be three numbers"),
     "infinite height": (lambda: Observation(barometer=np.inf), r"barometer must be one number"),
+    "no height": (lambda: Observation(barometer=None), r"barometer must be one number.*got None"),
     "track twice": (
         lambda: Observation(tracks=[1, 1], pixels=[[0, 0]] * 2),
         r"tracks must be different numbers",

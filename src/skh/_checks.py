@@ -39,6 +39,13 @@ def non_negative(name: str, value: Any) -> float:
     return float(value)
 
 
+def positive(name: str, value: Any) -> float:
+    """``value`` as a float, if it is a finite number above zero."""
+    if not isinstance(value, Real) or not 0 < float(value) < inf:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
 def fraction(name: str, value: Any) -> float:
     """``value`` as a float, if it is a number in [0, 1]."""
     if not isinstance(value, Real) or not 0 <= float(value) <= 1:
@@ -48,10 +55,7 @@ def fraction(name: str, value: Any) -> float:
 
 def real_array(name: str, value: ArrayLike) -> Array:
     """``value`` as a float64 array without NaN or infinity."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be an array of real numbers, got {value!r}") from error
+    array = _floats(name, value)
     bad = first_not_finite(array.ravel())
     if bad >= 0:
         where = tuple(int(i) for i in np.unravel_index(bad, array.shape))
@@ -59,13 +63,20 @@ def real_array(name: str, value: ArrayLike) -> Array:
     return array
 
 
+def _floats(name: str, value: ArrayLike) -> Array:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be an array of real numbers, got {value!r}") from error
+
+
 def below_one(name: str, value: ArrayLike) -> Array:
-    """``value`` as an array of numbers in [0, 1)."""
-    array = np.ascontiguousarray(value, dtype=np.float64)
+    """``value`` as a vector of numbers in [0, 1)."""
+    array = np.asarray(_floats(name, value), order="C")
     bad = first_outside(array.ravel(), 0.0, BELOW_ONE)
     if array.ndim != 1 or bad >= 0:
         got = f"{array[bad]} at {bad}" if array.ndim == 1 else f"shape {array.shape}"
-        raise ValueError(f"{name} must hold numbers in [0, 1), one each, got {got}")
+        raise ValueError(f"{name} must be a vector of numbers in [0, 1), got {got}")
     return array
 
 
@@ -111,13 +122,18 @@ def rule(name: str, value: Any) -> None:
 
 
 def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:
-    """``value``, copied, as a finite array of a given shape; a letter stands for any length."""
-    array = real_array(name, value).copy()
+    """``value`` as a finite array of the given shape; a letter stands for any length."""
+    array = real_array(name, value)
     fits = [isinstance(s, str) or s == n for s, n in zip(shape, array.shape, strict=False)]
     if array.ndim != len(shape) or not all(fits):
         expected = ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "")
         raise ValueError(f"{name} must have shape ({expected}), got {array.shape}")
     return array
+
+
+def kept(name: str, value: ArrayLike, *shape: int | str) -> Array:
+    """A copy of `shaped`, for objects that must not change when their maker's arrays do."""
+    return shaped(name, value, *shape).copy()
 
 
 def same_length(name: str, array: Array, other: str, length: int) -> None:

@@ -10,25 +10,12 @@ from math import sqrt
 import numpy as np
 
 from skh._compiled import add_scaled, compiled
-from skh._compiled_energy import dot, dot3, energy, multiply
+from skh._compiled_energy import energy
+from skh._compiled_vectors import dot, multiply, set_scaled, set_sum, triple_dot
 
 MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS keeps
 SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
 TRIALS = 20  # of shorter and shorter steps
-
-
-@compiled
-def set_scaled(out, x, a):
-    """``out = a x``."""
-    for i in range(out.size):
-        out[i] = a * x[i]
-
-
-@compiled
-def set_sum(out, x, y, a):
-    """``out = x + a y``."""
-    for i in range(out.size):
-        out[i] = x[i] + a * y[i]
 
 
 @compiled
@@ -57,7 +44,7 @@ def quasi_newton(direction, g, D, steps, changes, rho, k):
     multiply(direction, D)
     if k > 0:
         i = (k - 1) % MEMORY
-        set_scaled(direction, direction, 1.0 / (rho[i] * dot3(changes[i], changes[i], D)))
+        set_scaled(direction, direction, 1.0 / (rho[i] * triple_dot(changes[i], changes[i], D)))
     for t in range(kept - 1, -1, -1):
         i = (k - 1 - t) % MEMORY
         beta = rho[i] * dot(changes[i], direction)

@@ -16,27 +16,9 @@ from skh._compiled import (
     compiled,
     exp,
     squared_distances,
-    summing,
 )
 from skh._compiled_checks import total
-
-
-@summing
-def dot(a, b):
-    """``sum of a b``."""
-    result = 0.0
-    for i in range(a.size):
-        result += a[i] * b[i]
-    return result
-
-
-@summing
-def dot3(a, b, c):
-    """``sum of a b c``."""
-    result = 0.0
-    for i in range(a.size):
-        result += a[i] * b[i] * c[i]
-    return result
+from skh._compiled_vectors import dot, multiply, triple_dot
 
 
 @compiled
@@ -54,13 +36,6 @@ def add_push(out, x, slope, y, a):
     """``out += a slope (y - x)``."""
     for j in range(out.size):
         out[j] += a * slope[j] * (y - x[j])
-
-
-@compiled
-def multiply(out, a):
-    """``out *= a``."""
-    for i in range(out.size):
-        out[i] *= a[i]
 
 
 @compiled
@@ -114,8 +89,8 @@ def set_bumps(q, heights):  # pragma: no cover - intrinsic
 
 
 @compiled
-def add_pulls(total, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no cover - intrinsic
-    """The mean map at all points, added to ``total``, and minus its gradient, to rows ``G``.
+def add_pulls(value, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no cover - intrinsic
+    """The mean map at all points, added to ``value``, and minus its gradient, to rows ``G``.
 
     In six dimensions, where a component fits the registers: one pass over the points for each.
     """
@@ -130,23 +105,23 @@ def add_pulls(total, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no co
         a54, a55 = A[5, 4, m], A[5, 5, m]
         b0, b1, b2, b3, b4, b5 = b[0, m], b[1, m], b[2, m], b[3, m], b[4, m], b[5, m]
         height = heights[m]
-        for i in range(total.size):
-            u, v, w, x, y, z = x0[i], x1[i], x2[i], x3[i], x4[i], x5[i]
-            e0 = a00 * u - b0
-            e1 = a10 * u + a11 * v - b1
-            e2 = a20 * u + a21 * v + a22 * w - b2
-            e3 = a30 * u + a31 * v + a32 * w + a33 * x - b3
-            e4 = a40 * u + a41 * v + a42 * w + a43 * x + a44 * y - b4
-            e5 = a50 * u + a51 * v + a52 * w + a53 * x + a54 * y + a55 * z - b5
+        for i in range(value.size):
+            y0, y1, y2, y3, y4, y5 = x0[i], x1[i], x2[i], x3[i], x4[i], x5[i]
+            e0 = a00 * y0 - b0
+            e1 = a10 * y0 + a11 * y1 - b1
+            e2 = a20 * y0 + a21 * y1 + a22 * y2 - b2
+            e3 = a30 * y0 + a31 * y1 + a32 * y2 + a33 * y3 - b3
+            e4 = a40 * y0 + a41 * y1 + a42 * y2 + a43 * y3 + a44 * y4 - b4
+            e5 = a50 * y0 + a51 * y1 + a52 * y2 + a53 * y3 + a54 * y4 + a55 * y5 - b5
             q = e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5
-            value = height * exp(-0.5 * q)
-            total[i] += value
-            G0[i] += value * (a00 * e0 + a10 * e1 + a20 * e2 + a30 * e3 + a40 * e4 + a50 * e5)
-            G1[i] += value * (a11 * e1 + a21 * e2 + a31 * e3 + a41 * e4 + a51 * e5)
-            G2[i] += value * (a22 * e2 + a32 * e3 + a42 * e4 + a52 * e5)
-            G3[i] += value * (a33 * e3 + a43 * e4 + a53 * e5)
-            G4[i] += value * (a44 * e4 + a54 * e5)
-            G5[i] += value * (a55 * e5)
+            bump = height * exp(-0.5 * q)
+            value[i] += bump
+            G0[i] += bump * (a00 * e0 + a10 * e1 + a20 * e2 + a30 * e3 + a40 * e4 + a50 * e5)
+            G1[i] += bump * (a11 * e1 + a21 * e2 + a31 * e3 + a41 * e4 + a51 * e5)
+            G2[i] += bump * (a22 * e2 + a32 * e3 + a42 * e4 + a52 * e5)
+            G3[i] += bump * (a33 * e3 + a43 * e4 + a53 * e5)
+            G4[i] += bump * (a44 * e4 + a54 * e5)
+            G5[i] += bump * (a55 * e5)
 
 
 @compiled
@@ -173,7 +148,7 @@ def attraction_along_axes(G, X, w, A, b, heights):
         set_bumps(value, heights)
         result += 2.0 * w[i] * total(value)
         for r in range(d):
-            G[r, i] += 2.0 * w[i] * dot3(A[r, 0], u[r], value)
+            G[r, i] += 2.0 * w[i] * triple_dot(A[r, 0], u[r], value)
     return result
 
 
@@ -194,7 +169,7 @@ def attraction_skewed(G, X, w, A, b, heights):
         result += 2.0 * w[i] * total(value)
         for r in range(d):
             for j in range(r + 1):
-                G[j, i] += 2.0 * w[i] * dot3(A[r, j], u[r], value)
+                G[j, i] += 2.0 * w[i] * triple_dot(A[r, j], u[r], value)
     return result
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from skh._compiled import _full_vectors, compiled, exp
 from skh._compiled_checks import total
+from skh._compiled_vectors import multiply, set_shifted, subtract_product
 
 PAIRS = 512  # that are worked on together, at least
 
@@ -27,27 +28,6 @@ def set_pair_bumps(q, b, weights):  # pragma: no cover - intrinsic
     _full_vectors()  # type: ignore[call-arg] # an intrinsic
     for j in range(q.size):
         q[j] = weights[j] * sqrt(b[j]) * exp(-0.5 * q[j])
-
-
-@compiled
-def set_shifted(out, x, c):
-    """``out = x + c``."""
-    for j in range(out.size):
-        out[j] = x[j] + c
-
-
-@compiled
-def subtract_product(out, x, y):
-    """``out -= x y``."""
-    for j in range(out.size):
-        out[j] -= x[j] * y[j]
-
-
-@compiled
-def multiply(out, x):
-    """``out *= x``."""
-    for j in range(out.size):
-        out[j] *= x[j]
 
 
 @compiled

@@ -15,17 +15,9 @@ from math import log, pi, sqrt
 import numpy as np
 
 from skh._compiled import compiled
+from skh._compiled_rotation import dot3
 
 NEAR = 0.1  # metres; what is nearer to the camera, or behind it, cannot be seen
-
-
-@compiled
-def dot(a, b):
-    """The inner product of short vectors."""
-    total = 0.0
-    for k in range(a.size):
-        total += a[k] * b[k]
-    return total
 
 
 @compiled
@@ -200,9 +192,9 @@ def camera(p, R, m, C, pixels, seen, focal, variance, gate, log_l):
                 log_l[i] -= 0.5 * gate + log(2 * pi * variance)
                 continue
             times_packed(HP, h, C[i, j])
-            a = variance + dot(h[0], HP[0])
-            b = dot(h[0], HP[1])
-            c = variance + dot(h[1], HP[1])
+            a = variance + dot3(h[0], HP[0])
+            b = dot3(h[0], HP[1])
+            c = variance + dot3(h[1], HP[1])
             determinant = a * c - b * b
             e, f = pixels[j, 0] - u, pixels[j, 1] - v
             inverse = 1.0 / determinant

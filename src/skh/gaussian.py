@@ -11,6 +11,7 @@ from skh._checks import Array
 
 SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
 ROUNDING = 1e-12  # a spread this small, relative to the values, is none
+SINGULAR = 1e-13  # a conditional variance this small, relative to the variance, is rounding
 NEGATIVE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
 
 
@@ -22,19 +23,27 @@ def log_density(residual: Array, covariance: Array, name: str = "covariance") ->
     >>> log_density(np.zeros(1), np.eye(1)).round(4)
     np.float64(-0.9189)
     """
-    try:
-        L = np.linalg.cholesky(covariance)
-    except np.linalg.LinAlgError:
-        least = np.linalg.eigvalsh(covariance).min()
-        raise ValueError(
-            f"{name} must be positive definite to have a density, got an eigenvalue {least:.3g}"
-        ) from None
+    L = _positive_root(covariance, name)
     u = np.linalg.solve(L, residual[..., None])[..., 0]
     log_det = np.log(np.linalg.diagonal(L)).sum(-1)
     with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
         square = (u**2).sum(-1)
     result: Array = -0.5 * square - log_det - 0.5 * residual.shape[-1] * log(2 * pi)
     return result
+
+
+def _positive_root(S: Array, name: str) -> Array:
+    """The Cholesky factors of matrices that are positive definite by more than rounding."""
+    try:
+        L = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        L = np.zeros_like(S)
+    if (np.linalg.diagonal(L) ** 2 <= SINGULAR * np.linalg.diagonal(S)).any():
+        least = np.linalg.eigvalsh(S).min()
+        raise ValueError(
+            f"{name} must be positive definite to have a density, got an eigenvalue {least:.3g}"
+        )
+    return L
 
 
 def transposed(A: Array) -> Array:

@@ -226,7 +226,7 @@ class GaussianMixture:
         n = _checks.positive_int("n", n)
         rng = np.random.default_rng(rng)
         component = self.choose(rng.random(n))
-        return self.place(component, rng.standard_normal((n, self.d))), component
+        return self.place_chosen(component, rng.standard_normal((n, self.d))), component
 
 
 def _covariances(value: ArrayLike, K: int, d: int) -> Array:

@@ -159,11 +159,10 @@ class ParticleFilter:
         points = checked_points(self._rule(seen, self._n, rng=rng), mixture)
         points = replace(points, x=_checks.read_only(points.x))
         if old is None:
-            carry, where = self._model.initial_carry(points.x), "model.initial_carry"
+            carry = self._model.initial_carry(points.x)
+            carry = checked_carry(carry, len(points), "model.initial_carry")
         else:
             carry = carried(self._model, t, old, points, mixture, each)
-            where = f"model.move at t={t}"
-        carry = checked_carry(carry, len(points), where)
         return Predicted(points.x, points.w, points.component // each, points.mmd, carry)
 
     def _information(self, t: int, mixture: GaussianMixture) -> Information | None:

@@ -263,10 +263,10 @@ def _predictive_blocks(
 def _right_divide(B: Array, S: Array) -> Array:
     """``B S^-1`` for positive semi-definite S; directions without any variance are left out."""
     try:
-        np.linalg.cholesky(S)
+        np.linalg.cholesky(S)  # succeeds by rounding on some that `solve` finds singular
+        return transposed(np.asarray(np.linalg.solve(S, transposed(B))))
     except np.linalg.LinAlgError:
         return np.asarray(B @ np.linalg.pinv(S, rcond=1e-12, hermitian=True))
-    return transposed(np.asarray(np.linalg.solve(S, transposed(B))))
 
 
 def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellized:

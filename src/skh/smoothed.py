@@ -78,9 +78,8 @@ class Smoothed:
         """At most ``n`` points."""
         share = bandwidth2(p)
         q = p.shrunk(share)
-        points = self.rule(q.seen_by(p.information), n, rng=rng)
-        shift = shift_of(p, q, share, checked_points(points, q))
-        return replace(points, mmd=nan, shift=shift)
+        points = checked_points(self.rule(q.seen_by(p.information), n, rng=rng), q)
+        return replace(points, mmd=nan, shift=shift_of(p, q, share, points))
 
 
 def shift_of(p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints) -> Shift:

@@ -33,7 +33,7 @@ class Trajectory:
     rotations: Array  # (T, 3, 3), body to world
 
     def __init__(self, times: ArrayLike, positions: ArrayLike, rotations: ArrayLike) -> None:
-        times = _checks.shaped("times", times, "T")
+        times = _checks.kept("times", times, "T")
         if len(times) == 0:
             raise ValueError("times must hold at least one time, got none")
         if (np.diff(times) <= 0).any():
@@ -42,8 +42,8 @@ class Trajectory:
                 f"times must increase, got {times[i]:g} after {times[i - 1]:g} at index {i}"
             )
         object.__setattr__(self, "times", times)
-        object.__setattr__(self, "positions", _checks.shaped("positions", positions, len(times), 3))
-        R = _checks.shaped("rotations", rotations, len(times), 3, 3)
+        object.__setattr__(self, "positions", _checks.kept("positions", positions, len(times), 3))
+        R = _checks.kept("rotations", rotations, len(times), 3, 3)
         object.__setattr__(self, "rotations", rotation.rotations("rotations", R))
 
     def __len__(self) -> int:
@@ -104,8 +104,9 @@ def associate(
 ) -> tuple[Trajectory, Trajectory]:
     """The poses of both at the same times, paired with the nearest in time.
 
-    As `evo` does it: for each pose of the shorter trajectory the nearest one of the longer, if it
-    is within ``max_difference`` seconds.  A pose that is the nearest of several is paired once.
+    For each pose of the shorter trajectory the nearest one of the longer, if it is within
+    ``max_difference`` seconds, as in `evo`; but a pose that is the nearest of several is paired
+    once, with the nearest of them.
     """
     if not max_difference >= 0:
         raise ValueError(f"max_difference must be a non-negative number, got {max_difference!r}")

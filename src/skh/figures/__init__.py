@@ -1,4 +1,7 @@
-"""Records as pictures: one file per experiment, each with ``pictures(records)``."""
+"""Records as pictures: one file per experiment, each with ``pictures(records)``.
+
+The `demo` is no experiment of the catalogue and draws a file of its own.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO

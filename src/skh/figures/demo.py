@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 from skh._checks import Array
 from skh.experiments.demo import Placement
 from skh.experiments.record import Record
-from skh.figures.style import LOOK, RC, label, log_axes, look
+from skh.figures.style import LOOK, RC, in_order, label, log_axes, look
 from skh.mixture import GaussianMixture
-from skh.report import medians, names
 
 
 def draw(records: Sequence[Record], place: Placement, path: Path) -> None:
@@ -65,10 +64,9 @@ def _placements(figure: Any, place: Placement) -> None:
 
 def _error_against_n(axis: Any, records: Sequence[Record]) -> None:
     ns = sorted({r.n for r in records})
-    for name in names(records):
-        median = [medians(records, name, n, "rmse") for n in ns]
+    for name in in_order(r.rule for r in records):
         each = [[r.rmse for r in records if r.rule == name and r.n == n] for n in ns]
-        low, high = np.quantile(each, [0.25, 0.75], axis=1)
+        low, median, high = np.quantile(each, [0.25, 0.5, 0.75], axis=1)
         axis.fill_between(ns, low, high, color=LOOK[name][0], alpha=0.12, linewidth=0)
         axis.plot(ns, median, **look(name), linewidth=2, label=label(name))
     title = "Nonlinear benchmark: error against a\n100,000-particle reference (median, quartiles)"

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skh import _checks
-from skh._checks import RNG, Array, shaped
+from skh._checks import RNG, Array, kept, shaped
 from skh.ancestors import Ancestors
 from skh.gaussian import check_covariance, log_density
 from skh.mixture import GaussianMixture
@@ -68,7 +68,7 @@ class JumpMarkov:
         shapes |= {"switching": (r, r), "initial_modes": (r,)}
         shapes |= {"initial_mean": (d,), "initial_covariance": (d, d)}
         for name, shape in shapes.items():
-            object.__setattr__(self, name, shaped(name, getattr(self, name), *shape))
+            object.__setattr__(self, name, kept(name, getattr(self, name), *shape))
         for name in ("Q", "R", "initial_covariance"):
             check_covariance(name, getattr(self, name))
         for name in ("switching", "initial_modes"):

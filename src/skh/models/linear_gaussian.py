@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skh._checks import RNG, Array, shaped
+from skh._checks import RNG, Array, kept, shaped
 from skh.gaussian import check_covariance, factored, log_density
 from skh.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
@@ -43,7 +43,7 @@ class LinearGaussian:
         shapes: dict[str, tuple[int, ...]] = {"A": (d, d), "C": (m, d), "Q": (d, d), "R": (m, m)}
         shapes |= {"initial_mean": (d,), "initial_covariance": (d, d)}
         for name, shape in shapes.items():
-            object.__setattr__(self, name, shaped(name, getattr(self, name), *shape))
+            object.__setattr__(self, name, kept(name, getattr(self, name), *shape))
         for name in ("Q", "R", "initial_covariance"):
             check_covariance(name, getattr(self, name))
 

@@ -11,10 +11,12 @@ One return says little about the state, so the likelihood is wide and skewed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, log, pi
+from math import log, pi
+from numbers import Real
 
 import numpy as np
 
+from skh import _checks
 from skh._checks import RNG, Array
 from skh.mixture import GaussianMixture
 from skh.models.simulate import simulate
@@ -29,11 +31,10 @@ class StochasticVolatility:
     scale: float = 0.6  # standard deviation of y where x = 0
 
     def __post_init__(self) -> None:
-        if not -1 < self.persistence < 1:
+        if not isinstance(self.persistence, Real) or not -1 < self.persistence < 1:
             raise ValueError(f"persistence must be a number in (-1, 1), got {self.persistence!r}")
         for name in ("noise", "scale"):
-            if not 0 < getattr(self, name) < inf:
-                raise ValueError(f"{name} must be a positive number, got {getattr(self, name)!r}")
+            _checks.positive(name, getattr(self, name))
 
     def prior(self) -> GaussianMixture:
         """The stationary law of the state."""

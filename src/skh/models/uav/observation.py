@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isinf
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,7 +67,7 @@ def _pixels(value: ArrayLike, k: int) -> Array:
 
 
 def _one(name: str, value: float) -> float:
-    if np.ndim(value) or np.isinf(value):
+    if not isinstance(value, Real) or isinf(value):
         raise ValueError(f"{name} must be one number, NaN where silent, got {value!r}")
     return float(value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from math import exp, isfinite
+from math import exp
 
 import numpy as np
 
@@ -69,10 +69,8 @@ class Parameters:
         _checks.positive_int("slots", self.slots)
         _checks.positive_int("tracks", self.tracks)
         for name in (f.name for f in fields(self)):
-            value = getattr(self, name)
-            if not isfinite(value) or value < 0 or (value == 0 and name in POSITIVE):
-                wanted = "positive" if name in POSITIVE else "non-negative"
-                raise ValueError(f"{name} must be a {wanted} number, got {value!r}")
+            check = _checks.positive if name in POSITIVE else _checks.non_negative
+            check(name, getattr(self, name))
         if self.track_loss > 1:
             raise ValueError(f"track_loss must be a probability, got {self.track_loss!r}")
 
@@ -117,8 +115,8 @@ class Start:
 
     def __post_init__(self) -> None:
         for name in ("position", "velocity", "acceleration"):
-            object.__setattr__(self, name, _checks.shaped(name, getattr(self, name), 3))
-        R = _checks.shaped("rotation", self.rotation, 3, 3)
+            object.__setattr__(self, name, _checks.kept(name, getattr(self, name), 3))
+        R = _checks.kept("rotation", self.rotation, 3, 3)
         object.__setattr__(self, "rotation", rotation.rotations("rotation", R))
 
     @property

@@ -1,0 +1,58 @@
+"""The compiled kernels of plain vectors: one pass each, in vector instructions."""
+
+from __future__ import annotations
+
+from skh._compiled import compiled, summing
+
+
+@summing
+def dot(a, b):
+    """``sum of a b``."""
+    result = 0.0
+    for i in range(a.size):
+        result += a[i] * b[i]
+    return result
+
+
+@summing
+def triple_dot(a, b, c):
+    """``sum of a b c``."""
+    result = 0.0
+    for i in range(a.size):
+        result += a[i] * b[i] * c[i]
+    return result
+
+
+@compiled
+def multiply(out, x):
+    """``out *= x``."""
+    for i in range(out.size):
+        out[i] *= x[i]
+
+
+@compiled
+def subtract_product(out, x, y):
+    """``out -= x y``."""
+    for i in range(out.size):
+        out[i] -= x[i] * y[i]
+
+
+@compiled
+def set_shifted(out, x, c):
+    """``out = x + c``."""
+    for i in range(out.size):
+        out[i] = x[i] + c
+
+
+@compiled
+def set_scaled(out, x, a):
+    """``out = a x``."""
+    for i in range(out.size):
+        out[i] = a * x[i]
+
+
+@compiled
+def set_sum(out, x, y, a):
+    """``out = x + a y``."""
+    for i in range(out.size):
+        out[i] = x[i] + a * y[i]

@@ -137,3 +137,12 @@ def jump_markov_by_enumeration(model, ys):
         mode[r[-1]] += weight
     mean, second, mode = mean / evidence, second / evidence, mode / evidence
     return mean, second - np.outer(mean, mean), np.log(evidence), mode
+
+
+def uneven_jump_markov():
+    """Two modes that differ in everything, two observations with correlated noise."""
+    C = np.random.default_rng(0).normal(size=(2, 2, 2))
+    Q = np.array([[[1.0, 0.3], [0.3, 0.5]], [[0.4, -0.1], [-0.1, 2.0]]])
+    R = np.array([[[0.3, 0.1], [0.1, 0.2]], [[1.0, -0.4], [-0.4, 0.5]]])
+    modes = np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0.2, 0.8])
+    return skh.models.JumpMarkov(skh.models.jmls().A, C, Q, R, *modes, np.ones(2), np.eye(2))

@@ -220,3 +220,10 @@ def test_all_steps_at_once_and_one_by_one_are_the_same(kind, M):
     np.testing.assert_array_equal(a.w, b.w)
     np.testing.assert_allclose(a.mmd_trace, b.mmd_trace, rtol=0, atol=1e-12)
     assert (len(a.mmd_trace), a.status, a.mmd) == (len(b.mmd_trace), b.status, b.mmd)
+
+
+def test_search_points_follow_the_number_of_points():
+    rule = skh.FWQuad(KERNEL, search_points=None)
+    found = [rule.search_points_for(n) for n in (1, 100, 200, 316, 1_000, 20_000)]
+    assert found == [1_000, 1_000, 4_000, 9_985, 10_000, 20_000]
+    assert skh.FWQuad(KERNEL, search_points=7).search_points_for(100) == 7

@@ -273,3 +273,43 @@ def test_covariances_of_a_chart_without_turns_stay_shared():
 def test_what_is_no_rotation_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+class OwnChart:
+    """The chart of poses as a user would write it: no shorter way to the covariances."""
+
+    def __getattr__(self, name):
+        if name == "covariances":
+            raise AttributeError(name)
+        return getattr(SE3(), name)
+
+
+class Turned(Spinning):
+    """The same seen by somebody who has turned his head."""
+
+    def __init__(self, R):
+        self.R = R
+
+    def prior(self):
+        pose, covariance = super().prior()
+        return Pose(pose.position, self.R @ pose.rotation), covariance
+
+
+@pytest.mark.parametrize(
+    ("chart", "R"),
+    [(OwnChart(), np.eye(3)), (SE3(), rotation.exp([0.3, -2.0, 1.0]))],
+    ids=["own", "turned"],
+)
+def test_a_filter_on_poses_depends_neither_on_shortcuts_nor_on_the_world_s_axes(chart, R):
+    _, ys = Spinning().simulate(10)
+    seen = [(p, R @ rotation_) for p, rotation_ in ys]
+    a = skh.particle_filter(
+        Charted(Spinning(), SE3()), ys, skh.Stratified(), 30, rng=0, history=True
+    )
+    b = skh.particle_filter(
+        Charted(Turned(R), chart), seen, skh.Stratified(), 30, rng=0, history=True
+    )
+    assert b.log_evidence == pytest.approx(a.log_evidence, abs=1e-8)
+    before, after = states_of(a.history[-1]), states_of(b.history[-1])
+    np.testing.assert_allclose(after.position, before.position, atol=1e-10)
+    np.testing.assert_allclose(after.rotation, R @ before.rotation, atol=1e-10)

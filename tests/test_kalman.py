@@ -1,5 +1,7 @@
 """The exact references, against constructions that share nothing with them."""
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -7,6 +9,7 @@ from scipy.stats import multivariate_normal
 import oracles
 import skh
 from skh.gaussian import log_density
+from skh.model import predictive
 
 
 def test_kalman_filter_equals_conditioning_of_the_joint_gaussian():
@@ -33,11 +36,14 @@ def test_kalman_filter_equals_conditioning_of_the_joint_gaussian():
 def test_kalman_filter_predicts_where_nothing_was_measured():
     model = skh.models.lgss3()
     _, ys = model.simulate(5, rng=0)
-    ys[3] = np.nan
-    result = skh.kalman_filter(model, ys)
+    ys[4] = np.nan
+    result, shorter = skh.kalman_filter(model, ys), skh.kalman_filter(model, ys[:4])
     as_none = skh.kalman_filter(model, [None if np.isnan(y).all() else y for y in ys])
     np.testing.assert_array_equal(result.means, as_none.means)
-    np.testing.assert_allclose(result.means[3], model.A @ result.means[2], rtol=1e-13)
+    np.testing.assert_allclose(result.means[4], model.A @ shorter.means[3], rtol=1e-13)
+    P = model.A @ shorter.covariances[3] @ model.A.T + model.Q
+    np.testing.assert_allclose(result.covariances[4], P, rtol=1e-13, atol=1e-15)
+    assert result.log_evidence == shorter.log_evidence
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -91,3 +97,51 @@ def test_jump_markov_filter_refuses_what_would_not_fit_in_memory():
     model = skh.models.jmls()
     with pytest.raises(ValueError, match="T=30"):
         skh.jump_markov_filter(model, np.zeros((30, 1)))
+
+
+def test_records_along_a_path_are_those_of_all_sequences_of_modes():
+    """p(x_{0:4}, y_{0:4}, r_4), some of y not measured, by its definition."""
+    model = oracles.uneven_jump_markov()
+    x, ys = model.simulate(5, rng=1)
+    ys[2, 0] = ys[3, 1] = np.nan
+
+    def pdf(value, mean, S):
+        seen = ~np.isnan(value)
+        return multivariate_normal(mean[seen], S[np.ix_(seen, seen)]).pdf(value[seen])
+
+    joint = np.zeros(2)
+    for r in product(range(2), repeat=5):
+        factors = [model.initial_modes[r[0]], *(model.switching[a, b] for a, b in pairwise(r))]
+        factors += [pdf(ys[t], model.C[k] @ x[t], model.R[k]) for t, k in enumerate(r)]
+        factors += [pdf(x[t + 1], model.A[k] @ x[t], model.Q[k]) for t, k in enumerate(r[:-1])]
+        joint[r[-1]] += np.prod(factors)
+    carry, total = model.initial_carry(x[:1]), 0.0
+    for t, y in enumerate(ys):
+        now, before = x[t : t + 1], x[t - 1 : t]
+        if t:
+            law, _ = predictive(model.transition(t - 1, before, carry), np.ones(1))
+            total += np.log(oracles.density(law, now)).item()
+            carry = model.move(t - 1, before, carry, now)
+        log_l, carry = model.log_likelihood(t, now, y, carry)
+        total += log_l.item()
+    assert total == pytest.approx(np.log(joint.sum()), abs=1e-12)
+    np.testing.assert_allclose(np.exp(carry[0]), joint / joint.sum(), atol=1e-13)
+
+
+def test_jump_markov_filter_uses_what_was_measured():
+    model = oracles.uneven_jump_markov()
+    fields = {name: getattr(model, name) for name in model.__dataclass_fields__}
+    second = skh.models.JumpMarkov(**{**fields, "C": model.C[:, 1:], "R": model.R[:, 1:, 1:]})
+    _, ys = model.simulate(4, rng=2)
+    partly = np.where([True, False], np.nan, ys)
+    for seen, given_ys in ((model, ys), (second, partly)):
+        exact = oracles.jump_markov_by_enumeration(seen, ys[:, -seen.C.shape[1] :])
+        found = skh.jump_markov_filter(model, given_ys)
+        last = (
+            found.means[-1],
+            found.covariances[-1],
+            found.log_evidence,
+            found.mode_probabilities[-1],
+        )
+        for a, b in zip(last, exact, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-11)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import oracles
 import skh
 from skh._compiled_pairs import PAIRS
+from skh.refine import Energy
 
 VARIANCES = (0.3, 1.0, (0.2, 1.0, 5.0))
 
@@ -118,3 +119,31 @@ def test_mmd_is_finite_non_negative_and_at_most_root_two(seed, n, variance, scal
     p = skh.GaussianMixture(rng.random(3) + 0.1, scale * rng.normal(size=(3, 1)), rng.random(3))
     x = scale * rng.normal(size=(n, 1))
     assert 0 <= skh.mmd(skh.GaussianKernel(variance), p, x, rng.random(n) + 0.1) <= 2**0.5 + 1e-9
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+@pytest.mark.parametrize("with_metric", [False, True])
+def test_weights_of_the_scales_weigh_all_closed_forms(kind, with_metric):
+    rng = np.random.default_rng(2)
+    p = oracles.random_mixture(6, 3, rng, kind)
+    B = rng.normal(size=(3, 3))
+    metric = B @ B.T + np.eye(3) if with_metric else None
+    variances, weights = (0.3, 1.0, 7.0), np.array([1.0, 2.0, 5.0])
+    kernel = skh.GaussianKernel(variances, metric, weights)
+    x, y, w = rng.normal(size=(5, 3)), 3 * rng.normal(size=(40, 3)), rng.dirichlet(np.ones(5))
+
+    def weighted(f, *arguments):
+        each = zip(weights / 8, variances, strict=True)
+        return sum(a * f(v, *arguments, metric) for a, v in each)
+
+    K, mu = weighted(oracles.gram, x, y), weighted(oracles.mean_map, p, y)
+    norm2 = weighted(oracles.mean_norm2, p)
+    np.testing.assert_allclose(kernel.gram(x, y), K, atol=1e-12)
+    np.testing.assert_allclose(kernel.weighted_sum(x, w, y), w @ K, atol=1e-12)
+    np.testing.assert_allclose(kernel.mean_map(p, y), mu, rtol=1e-11, atol=1e-13)
+    assert kernel.mean_norm2(p) == pytest.approx(norm2, rel=1e-11)
+    energy = w @ weighted(oracles.gram, x, x) @ w - 2 * w @ weighted(oracles.mean_map, p, x)
+    assert Energy(kernel, p)(kernel.coordinates(x), w)[0] == pytest.approx(energy, abs=1e-12)
+    expand = kernel.mean_map_expansion(p)
+    if expand is not None:
+        np.testing.assert_allclose(expand(kernel.coordinates(y))[0], mu, rtol=1e-11, atol=1e-13)

@@ -66,5 +66,5 @@ def test_too_few_points_get_the_mean_and_are_not_torn_apart(n):
 
 
 def test_a_rule_is_asked_for():
-    with pytest.raises(TypeError, match="rule"):
+    with pytest.raises(TypeError, match=r"rule must be a rule such as skh.Stratified\(\), got 0.3"):
         skh.Matched(0.3)

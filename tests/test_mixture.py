@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
 
 import oracles
 import skh
@@ -114,3 +115,14 @@ def test_a_linear_map_must_be_finite_and_fit():
         p.linear_map(np.full((2, 2), np.nan))
     with pytest.raises(ValueError, match=r"A must have shape \(m, 2\), got \(2, 3\)"):
         p.linear_map(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+def test_log_densities_are_those_of_scipy(kind):
+    rng = np.random.default_rng(0)
+    p = oracles.random_mixture(4, 3, rng, kind)
+    x = p.sample(5, rng=rng)[0]
+    parts = zip(p.weights, p.means, p.covariance_matrices, strict=True)
+    expected = [np.log(w) + multivariate_normal(m, S).logpdf(x) for w, m, S in parts]
+    # Components are raised by a trace of the spread, which changes the sixth digit.
+    np.testing.assert_allclose(p.log_densities(x), np.transpose(expected), atol=1e-5)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import oracles
 import skh
 from skh.models.jump_markov import POLES
 from skh.models.linear_gaussian import POLES_3, POLES_15
@@ -114,3 +115,19 @@ def test_probabilities_of_modes_are_scaled_to_one():
     nearly = type(model)(**{**fields, "switching": switching})
     np.testing.assert_allclose(nearly.switching.sum(axis=1), 1.0, rtol=1e-15)
     assert len(nearly.simulate(5, rng=0)[1]) == 5
+
+
+def test_simulated_jump_markov_noise_is_that_of_its_modes():
+    """Modes that take turns are known: x moves with the old mode and is seen in it."""
+    uneven = oracles.uneven_jump_markov()
+    fields = {name: getattr(uneven, name) for name in uneven.__dataclass_fields__}
+    turns = {"switching": np.array([[0.0, 1.0], [1.0, 0.0]]), "initial_modes": np.array([0.0, 1.0])}
+    model, r = skh.models.JumpMarkov(**{**fields, **turns}), (1 + np.arange(2_000)) % 2
+    x, y = model.simulate(2_000, rng=0)
+    e = y - np.einsum("tij,tj->ti", model.C[r], x)
+    v = x[1:] - np.einsum("tij,tj->ti", model.A[r[:-1]], x[:-1])
+    for noise, mode, law in ((e, r, model.R), (v, r[:-1], model.Q)):
+        for k in range(2):
+            z = np.linalg.solve(np.linalg.cholesky(law[k]), noise[mode == k].T)
+            np.testing.assert_allclose(z.mean(axis=1), 0, atol=0.15)
+            np.testing.assert_allclose(np.cov(z), np.eye(2), atol=0.2)

@@ -92,7 +92,8 @@ def test_online_and_offline_give_the_same_numbers(rule, model):
     assert increments[3] == 0
     evaluations = result.n_likelihood_evaluations
     np.testing.assert_array_equal(evaluations, result.n_particles * (np.arange(6) != 3))
-    assert result.quantiles.shape == (6, 3, model.prior().d)
+    levels = [0.1, 0.5, 0.9]
+    np.testing.assert_array_equal(result.quantiles, [b.quantile(levels) for b in beliefs])
     for b in beliefs:
         assert b.w.sum() == pytest.approx(1, abs=1e-12)
         assert np.isfinite(b.x).all()
@@ -271,15 +272,6 @@ def test_filter_goes_on_after_likelihoods_that_are_all_zero(rule):
         np.testing.assert_array_equal(plain.step(y).w, hit.step(y).w)
 
 
-def test_likelihoods_far_below_underflow_are_normalised():
-    model = skh.model_from_functions(
-        ([0.0], 1.0), lambda t, x: (x, 1.0), lambda t, x, y: -1e5 - 0.5 * (x[:, 0] - y) ** 2
-    )
-    result = skh.particle_filter(model, [0.5] * 5, skh.Stratified(), 50, rng=0)
-    assert np.isfinite(result.means).all()
-    assert result.log_evidence == pytest.approx(-5e5, rel=1e-3)
-
-
 def test_likelihood_of_one_particle_at_a_time_gives_the_same_as_a_batched_one():
     def batched(t, x, y):
         return -0.5 * ((y - x) ** 2).sum(axis=1)
@@ -454,3 +446,36 @@ def test_rows_in_shared_memory_stay_there_when_particles_are_chosen():
     np.testing.assert_array_equal(own, rows[[3, 0, 0, 2, 1]])
     np.testing.assert_array_equal(same, np.tile(rows[1], (5, 1)))
     assert same.strides[0] == 0
+
+
+def test_likelihoods_far_below_underflow_are_normalised():
+    def filtered(level):
+        model = skh.model_from_functions(
+            *(([0.0], 1.0), lambda t, x: (x, 1.0)),
+            lambda t, x, y: level - 0.5 * (x[:, 0] - y) ** 2,
+        )
+        return skh.particle_filter(model, [0.5] * 5, skh.Stratified(), 50, rng=0)
+
+    plain, deep = filtered(0.0), filtered(-1e5)
+    np.testing.assert_allclose(deep.means, plain.means, atol=1e-9)  # 1e5 eps in the exponent
+    assert deep.log_evidence == pytest.approx(plain.log_evidence - 5e5, abs=1e-8)
+
+
+ONE = {
+    "stratified": skh.Stratified(),
+    "FCFW": skh.FWQuad(skh.GaussianKernel(1.0), skh.FullyCorrective(), 50),
+    "default": skh.default_rule(),
+    "smoothed": skh.Smoothed(skh.Stratified()),
+}
+
+
+@pytest.mark.parametrize("rule", ONE.values(), ids=ONE)
+def test_one_particle_is_a_filter(rule):
+    linear, modes = skh.models.lgss3(), skh.models.jmls()
+    for model, source in ((skh.rao_blackwellize(linear, [0]), linear), (modes, modes)):
+        _, ys = source.simulate(4, rng=0)
+        result = skh.particle_filter(model, ys, rule, 1, rng=0, history=True)
+        np.testing.assert_array_equal(result.n_particles, 1)
+        np.testing.assert_array_equal(result.ess, 1.0)
+        np.testing.assert_array_equal(result.means, [b.x[0] for b in result.history])
+        assert np.isfinite(result.log_evidence)

@@ -78,13 +78,10 @@ def test_calls_differ_and_seeds_repeat_them():
 
 
 @pytest.mark.parametrize("kind", [1.0, np.ones(3), np.eye(2), np.stack([np.eye(2)] * 3)])
-def test_draws_do_not_depend_on_the_number_of_threads(kind):
+def test_draws_do_not_depend_on_the_number_of_threads(kind, request):
     p = skh.GaussianMixture([1, 2, 3], np.arange(6.0).reshape(3, 2), kind)
     one = skh.MonteCarlo()(p, 20_000, rng=0)
-    skh.set_threads(2)
-    try:
-        two = skh.MonteCarlo()(p, 20_000, rng=0)
-    finally:
-        skh.set_threads(1)
+    request.getfixturevalue("two_threads")
+    two = skh.MonteCarlo()(p, 20_000, rng=0)
     np.testing.assert_array_equal(two.x, one.x)
     np.testing.assert_array_equal(two.component, one.component)

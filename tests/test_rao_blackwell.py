@@ -5,8 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
+import oracles
 import skh
+from skh.geometry import wrap
 
 # Several scales: in one dimension a single wide kernel would keep only a handful of particles.
 FCFW = skh.FWQuad(skh.GaussianKernel((0.01, 0.1, 1.0, 10.0)), skh.FullyCorrective(), 1_000)
@@ -409,3 +412,62 @@ def test_worked_example_gains_from_rao_blackwellization(tmp_path):
         assert (median[f"Rao-Blackwellized, {rule}"] < 0.67 * median[f"plain, {rule}"]).all()
     example["figure"](errors, (100,), 10, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 20_000
+
+
+@pytest.mark.parametrize("x", [[0], [3, 1], [0, 1, 2]])
+def test_records_along_a_path_are_those_of_the_joint_gaussian(x):
+    """Exact: log p(x_{0:4}, y_{0:4}) and z_4 given all that, from one Gaussian of 30 numbers."""
+    model, T, d = correlated_model(), 5, 4
+    states, ys = model.simulate(T, rng=1)
+    z, path = np.setdiff1d(np.arange(d), x), states[:, x]
+    F = np.block(
+        [
+            [np.linalg.matrix_power(model.A, max(t - s, 0)) * (s <= t) for s in range(T)]
+            for t in range(T)
+        ]
+    )
+    noise = np.kron(np.eye(T), model.Q)
+    noise[:d, :d] = model.initial_covariance
+    mean, P = F[:, :d] @ model.initial_mean, F @ noise @ F.T
+    H = np.vstack([np.kron(np.eye(T), np.eye(d)[x]), np.kron(np.eye(T), model.C)])
+    R = np.zeros((len(H), len(H)))
+    R[path.size :, path.size :] = np.kron(np.eye(T), model.R)
+    S, known = H @ P @ H.T + R, np.append(path, ys)
+    gain = P @ H.T @ np.linalg.inv(S)
+    split = skh.rao_blackwellize(model, x)
+    carry, total = split.initial_carry(path[:1]), np.log(oracles.density(split.prior(), path[:1]))
+    for t, y in enumerate(ys):
+        now, before = path[t : t + 1], path[t - 1 : t]
+        if t:
+            means, covariances = split.transition(t - 1, before, carry)
+            total += multivariate_normal(means[0], covariances[0]).logpdf(now)
+            carry = split.move(t - 1, before, carry, now)
+        log_l, carry = split.log_likelihood(t, now, y, carry)
+        total += log_l
+    exact = multivariate_normal(H @ mean, S).logpdf(known)
+    np.testing.assert_allclose(total, exact, atol=1e-10)
+    last = (mean + gain @ (known - H @ mean))[-d:]
+    np.testing.assert_allclose(carry.mean[0], last[z], atol=1e-11)
+    covariance = (P - gain @ H @ P)[-d:, -d:][np.ix_(z, z)]
+    np.testing.assert_allclose(carry.covariance[0], covariance, atol=1e-11)
+
+
+def test_residuals_of_angles_do_not_notice_half_a_turn():
+    def heading(**options):
+        return skh.RaoBlackwellized(
+            *(([2.9], 0.01), ([0.1], 0.01 * np.eye(1))),
+            lambda t, x: (x, np.eye(1), 0.01 * np.eye(1)),
+            lambda t, x: (np.zeros(1), np.eye(1), 0.001 * np.eye(1)),
+            lambda t, x: (x, 0.1 * np.eye(1), 0.02 * np.eye(1)),
+            **options,
+        )
+
+    ys = 2.9 + 0.12 * np.arange(8)[:, None]
+    turning = heading(residual=lambda y, predicted: wrap(y - predicted))
+    plain, turned = (
+        skh.particle_filter(m, y, skh.Stratified(), 30, rng=0)
+        for m, y in ((heading(), ys), (turning, wrap(ys)))
+    )
+    np.testing.assert_allclose(turned.means, plain.means, atol=1e-10)
+    np.testing.assert_allclose(turned.joint_covariances, plain.joint_covariances, atol=1e-10)
+    assert turned.log_evidence == pytest.approx(plain.log_evidence, abs=1e-10)

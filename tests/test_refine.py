@@ -6,6 +6,7 @@ import pytest
 import oracles
 import skh
 from skh.refine import Energy, responsible
+from skh.weights import effective_size
 
 METRIC = np.array([[2.0, 0.5], [0.5, 1.0]])
 KERNELS = {
@@ -137,16 +138,16 @@ def test_a_kernel_that_is_none_is_named():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"),
+    ("arguments", "message"),
     [
-        ({"iterations": 0}, "iterations"),
-        ({"ridge": -1.0}, "ridge"),
-        ({"ridge": np.nan}, "ridge"),
-        ({"min_ess": 1.5}, "min_ess"),
+        ({"iterations": 0}, "iterations must be a positive integer, got 0"),
+        ({"ridge": -1.0}, "ridge must be a non-negative number, got -1.0"),
+        ({"ridge": np.nan}, "ridge must be a non-negative number, got nan"),
+        ({"min_ess": 1.5}, r"min_ess must be a number in \[0, 1\], got 1.5"),
     ],
 )
-def test_bad_settings_are_named(arguments, name):
-    with pytest.raises(ValueError, match=name):
+def test_bad_settings_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
         skh.Refine(**arguments)
 
 
@@ -172,3 +173,16 @@ def test_a_point_without_weight_stays_and_the_others_move():
     after = skh.Refined(lopsided, kernel)(p, 20, rng=0)
     assert after.mmd < 0.3 * skh.mmd(kernel, p, before.x, before.w)
     np.testing.assert_allclose(after.x[0], before.x[0], atol=1e-3)
+
+
+def test_reweighing_keeps_its_floor_and_lowers_the_mmd():
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    kernel = skh.GaussianKernel(20.0)
+    kept, free = (
+        skh.Refined(skh.Stratified(), kernel, skh.Refine(3, reweigh=r, min_ess=0.8))(p, 30, rng=1)
+        for r in (False, True)
+    )
+    np.testing.assert_array_equal(free.x, kept.x)
+    assert free.mmd < kept.mmd
+    assert effective_size(free.w) >= 0.8 * 30 - 1e-9
+    assert free.mmd == pytest.approx(skh.mmd(kernel, p, free.x, free.w), abs=1e-8)

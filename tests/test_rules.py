@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 import oracles
 import skh
@@ -140,20 +141,6 @@ def test_strata_have_offsets_of_their_own_or_one_in_common():
     assert len(set(skh.Stratified()(p, 10, rng=0).component - strata)) > 5
 
 
-def test_sobol_chooses_the_component_by_its_last_coordinate():
-    """The paper's use of the sequence, against SciPy's with the same scrambling."""
-    p = skh.GaussianMixture([0.2, 0.5, 0.3], [[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]], 1.0)
-    points = skh.QuasiMonteCarlo("storage")(p, 4096, rng=0)
-    z = points.x - p.means[points.component]
-    # a (d+1)-dimensional net is even in all coordinates at once: z is even within each component
-    for k in range(3):
-        quartiles = np.quantile(z[points.component == k], [0.25, 0.5, 0.75], axis=0)
-        np.testing.assert_allclose(quartiles[:, 0], [-0.6745, 0, 0.6745], atol=0.02)
-        np.testing.assert_allclose(quartiles[:, 1], [-0.6745, 0, 0.6745], atol=0.02)
-    counts = np.bincount(points.component) / 4096
-    np.testing.assert_allclose(counts, p.weights, atol=2 / 4096)
-
-
 def test_search_points_come_from_the_search_rule():
     p = oracles.random_mixture(6, 2, np.random.default_rng(0))
     for search in (skh.MonteCarlo(), skh.QuasiMonteCarlo()):
@@ -206,3 +193,19 @@ def test_the_last_stratum_ends_below_one(monkeypatch):
     points = skh.Stratified()(p, 100_000, rng=0)
     assert points.component[-1] == 3
     assert points.x[-1, 0] == 3.0
+
+
+@pytest.mark.parametrize("order", ["storage", "hilbert"])
+def test_sobol_chooses_the_component_by_its_last_coordinate(order, monkeypatch):
+    u = np.random.default_rng(0).random((50, 3))
+    monkeypatch.setattr("skh.sampling._scrambled_sobol", lambda n, d, rng: u[:n, :d])
+    p = oracles.random_mixture(6, 2, np.random.default_rng(1), "matrices")
+    points = skh.QuasiMonteCarlo(order)(p, 50, rng=0)
+    along = np.arange(6) if order == "storage" else p.curve
+    cumulative = np.cumsum(p.weights[along])
+    component = along[np.searchsorted(cumulative, u[:, 2], side="right")]
+    np.testing.assert_array_equal(points.component, component)
+    L = np.linalg.cholesky(p.covariances)[component]
+    z = ndtri(u[:, :2])
+    expected = p.means[component] + np.einsum("nij,nj->ni", L, z)
+    np.testing.assert_allclose(points.x, expected, atol=1e-12)

@@ -23,10 +23,11 @@ from skh import (
     _compiled_walk,
     neighbours,
     rough_search,
+    threads,
 )
 from skh._compiled_walk import Walk
 from skh.rough_search import SINGLE, Rough, RoughBlend, RoughCombine
-from skh.search import FullBlend, LazyBlend, Target
+from skh.search import FullBlend, LazyBlend
 
 STEPS = {
     "FW": skh.Herding(),
@@ -190,13 +191,6 @@ def test_single_precision_is_given_up_where_it_is_too_coarse():
     assert_the_same(skh.FWQuad(kernel, skh.Herding(), 100), p, 20, 0)
 
 
-@pytest.fixture
-def two_threads():
-    skh.set_threads(2)
-    yield
-    skh.set_threads(1)
-
-
 @pytest.mark.parametrize("M", [500, 20_000])
 def test_more_shares_than_blocks_change_nothing(M):
     """As on a machine with many cores, where some of them have nothing to do."""
@@ -313,17 +307,6 @@ def test_no_expansion_where_each_component_has_its_matrix():
     assert skh.GaussianKernel(1.0).mean_map_expansion(p) is None
 
 
-def test_third_derivative_bounds_the_remainder_of_the_features():
-    """Norms by finite sums: |Phi(x) - Phi_c(x)|^2 from a Gram matrix of points around c."""
-    scales = np.array([[0.5, 2.0], [0.5, 0.5]])
-    target = Target(np.zeros((1, 1)), np.zeros(1), 0.0, scales)
-    t = np.linspace(0, 1.5, 50)[:, None]  # distances
-    u = 2 * target.scales[0] * t**2  # squared, over the variance
-    exact = (2 + 0.75 * u**2 - np.exp(-u / 2) * (2 + u + u**2)).mean(axis=1)
-    third = np.sqrt(15 * ((2 * target.scales[0]) ** 3).mean()) / 6
-    assert (np.sqrt(np.maximum(exact, 0)) <= third * t[:, 0] ** 3 + 1e-7).all()
-
-
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_cells_hold_their_points_in_order(d):
     rng = np.random.default_rng(d)
@@ -418,3 +401,27 @@ def assert_close(a, b):
             assert_close(left, right)
     elif a is not None:
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+def test_third_derivative_bounds_the_remainder_of_the_features():
+    """Norms in closed form; at short distances the bound is sharp."""
+    kernel = skh.GaussianKernel((1.0, 0.25), weights=(3.0, 1.0))
+    p = oracles.random_mixture(5, 1, np.random.default_rng(0))
+    third = target_of(p, kernel, p.sample(2_000, rng=0)[0], lazy=True).cells(0).third
+    t = np.linspace(0.02, 1.5, 75)[:, None]
+    u = t**2 / kernel.variances
+    exact = (2 + 0.75 * u**2 - np.exp(-u / 2) * (2 + u + u**2)) @ [0.75, 0.25]
+    bound = third * t[:, 0] ** 3
+    assert (np.sqrt(np.maximum(exact, 0)) <= bound + 1e-7).all()
+    assert np.sqrt(exact[2]) > 0.9 * bound[2]
+
+
+@pytest.mark.parametrize(("text", "n"), [("", 1), ("  ", 1), ("3", 3), (" 12 ", 12)])
+def test_the_environment_may_ask_for_threads(text, n):
+    assert threads._asked_for(text) == n
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_what_is_no_number_of_threads_is_refused(text):
+    with pytest.raises(ValueError, match=f"SKH_THREADS must be a positive integer, got '{text}'"):
+        threads._asked_for(text)

@@ -171,7 +171,7 @@ def test_a_rule_inside_is_checked_like_any_other():
 
 
 def test_a_rule_is_asked_for():
-    with pytest.raises(TypeError, match="rule"):
+    with pytest.raises(TypeError, match=r"rule must be a rule such as skh.Stratified\(\), got 0.3"):
         skh.Smoothed(0.3)
     with pytest.raises(ValueError, match="rule must not smooth as well"):
         skh.Smoothed(skh.Smoothed(skh.Stratified()))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from skh.geometry import SE3, Pose, rotation
 from skh.scores import ate, nees, pose_estimate, rpe
@@ -215,3 +216,48 @@ def test_scores_are_those_of_evo():
                 ours = rpe(truth, estimate, delta=delta, part=part, all_pairs=all_pairs, **options)
                 assert len(ours.values) == len(metric.error)
                 np.testing.assert_allclose(ours.values, metric.error, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("mirror", [1.0, -1.0], ids=["noisy", "mirrored"])
+def test_alignment_is_that_of_scipy(mirror):
+    path, away = wandering(), moved(wandering(noise=0.05), R0, SHIFT)
+    away = Trajectory(away.times, away.positions * [1.0, 1.0, mirror], away.rotations)
+    middle = path.positions.mean(axis=0)
+    x, y = away.positions - away.positions.mean(axis=0), path.positions - middle
+    R = Rotation.align_vectors(y, x)[0].as_matrix()
+    for scale, s in ((False, 1.0), (True, np.sum(y * (x @ R.T)) / np.sum(x**2))):
+        back = align(path, away, scale=scale)
+        np.testing.assert_allclose(back.positions, s * x @ R.T + middle, atol=1e-10)
+        np.testing.assert_allclose(back.rotations, R @ away.rotations, atol=1e-10)
+
+
+def test_statistics_and_relative_errors_by_their_definitions():
+    path, away = wandering(20), wandering(20, noise=0.05)
+    e = [np.linalg.norm(a - b) for a, b in zip(path.positions, away.positions, strict=True)]
+    found = ate(path, away)
+    expected = np.mean(e), np.std(e), np.median(e), np.max(e)
+    assert (found.mean, found.std, found.median, found.max) == pytest.approx(expected)
+    T, S = (
+        [
+            np.block([[R, p[:, None]], [0, 0, 0, 1]])
+            for p, R in zip(q.positions, q.rotations, strict=True)
+        ]
+        for q in (path, away)
+    )
+    for all_pairs, start in ((False, (0, 7)), (True, range(13))):
+        E = [
+            np.linalg.inv(np.linalg.solve(T[i], T[i + 7])) @ np.linalg.solve(S[i], S[i + 7])
+            for i in start
+        ]
+        options = {"delta": 7, "all_pairs": all_pairs}
+        lengths = [np.linalg.norm(M[:3, 3]) for M in E]
+        angles = [Rotation.from_matrix(M[:3, :3]).magnitude() for M in E]
+        np.testing.assert_allclose(rpe(path, away, **options).values, lengths, atol=1e-10)
+        turned = rpe(path, away, part="rotation", **options).values
+        np.testing.assert_allclose(turned, angles, atol=1e-10)
+
+
+def test_interval_of_a_single_error_in_the_plane_is_that_of_an_exponential():
+    """Half a chi-square of two degrees of freedom."""
+    interval = nees([[0.0, 0.0]], np.eye(2)).interval(0.9)
+    assert interval == pytest.approx((-np.log(0.95), -np.log(0.05)), rel=1e-12)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh.weights import effective_size, evened, protected_weights
+from skh.weights import effective_size, evened, protected_weights, resolution
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 30), floor=st.floats(0.0, 1.0))
@@ -59,3 +59,13 @@ def test_protection_needs_as_many_search_points_as_particles():
     rule = skh.FWQuad(skh.GaussianKernel(1.0), skh.FullyCorrective(ridge=1e-3), 10)
     with pytest.raises(ValueError, match="search_points must be at least n = 11, got 10"):
         rule(p, 11, rng=0)
+
+
+@pytest.mark.parametrize(("ridge", "used"), [(0.05, 0.05), (None, resolution(20, 2))])
+def test_protected_weights_are_optimal_with_their_ridge(ridge, used):
+    step = skh.FullyCorrective(ridge=ridge, min_ess=0.1)
+    rule = skh.FWQuad(skh.GaussianKernel(1.0), step, 300)
+    p = oracles.random_mixture(8, 2, np.random.default_rng(0))
+    points = rule(p, 20, rng=1)
+    K, mu = oracles.gram(1.0, points.x, points.x), oracles.mean_map(1.0, p, points.x)
+    assert oracles.kkt_residual(K + used * np.eye(20), mu, points.w) < 1e-10

@@ -68,8 +68,8 @@ class FWQuad:
         Each takes at most n steps; the two that keep all points may return one more than once.
     search_points : int, optional
         M, the number of points drawn from the mixture among which each vertex is searched.  None
-        stands for n^2 / 10, between 1,000 and 10,000: M random points resolve 1 / sqrt(M), and n
-        well-placed ones 1 / n.
+        stands for n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve
+        1 / sqrt(M), and n well-placed ones 1 / n.
     tol : float, optional
         Stop as soon as the MMD is at or below it; rounding allows no less than about 1e-8.
     search : Rule

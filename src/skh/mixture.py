@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import log, pi
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -219,7 +220,8 @@ class GaussianMixture:
             square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
             log_determinant = np.log(W.diagonal()).sum()
         with np.errstate(divide="ignore"):  # a component of weight zero
-            return np.asarray(np.log(self.weights) + log_determinant - 0.5 * square)
+            heights = np.log(self.weights) + log_determinant - 0.5 * self.d * log(2 * pi)
+        return np.asarray(heights - 0.5 * square)
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """``n`` independent draws, and the component that each came from."""

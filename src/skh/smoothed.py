@@ -17,7 +17,8 @@ in particle filters Musso, Oudjane and Le Gland, 2001, "regularised"):
 
 Mean and covariance are those of the mixture, whatever h is.  It has the value that is best for a
 Gaussian sample of :math:`K = 1 / \sum_i w_i^2` (Silverman, 1986) and vanishes as K grows: with very
-many particles nothing is smoothed.
+many particles nothing is smoothed.  K counts components: a model with several per particle (modes)
+is smoothed less than one with their sum.
 
 A point x of component i is off that particle's own mean for two reasons, the kernel and the noise
 of the model.  Only the second is news about what the particle carries.  The kernel's share is what

@@ -146,3 +146,15 @@ def uneven_jump_markov():
     R = np.array([[[0.3, 0.1], [0.1, 0.2]], [[1.0, -0.4], [-0.4, 0.5]]])
     modes = np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0.2, 0.8])
     return skh.models.JumpMarkov(skh.models.jmls().A, C, Q, R, *modes, np.ones(2), np.eye(2))
+
+
+def rmse(a, b):
+    return np.sqrt(np.mean((a - b) ** 2))
+
+
+def weights_at(candidates, points):
+    """The weight that each candidate has among the points."""
+    w = np.zeros(len(candidates))
+    for x, weight in zip(points.x, points.w, strict=True):
+        w[np.flatnonzero((candidates == x).all(axis=1))[0]] += weight
+    return w

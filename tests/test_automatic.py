@@ -218,7 +218,7 @@ def test_a_model_that_tells_its_information_does_better_than_one_that_does_not()
     exact = skh.kalman_filter(model, ys).means
 
     def rmse(m):
-        return np.sqrt(np.mean((skh.particle_filter(m, ys, n=50, rng=1).means - exact) ** 2))
+        return oracles.rmse(skh.particle_filter(m, ys, n=50, rng=1).means, exact)
 
     assert rmse(telling) < 0.75 * rmse(model)  # 0.16 against 0.29
 

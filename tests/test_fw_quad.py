@@ -15,14 +15,6 @@ every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 KERNEL = skh.GaussianKernel(1.0)
 
 
-def weights_at(candidates, points):
-    """The weight that each candidate has in the result."""
-    w = np.zeros(len(candidates))
-    for x, weight in zip(points.x, points.w, strict=True):
-        w[np.flatnonzero((candidates == x).all(axis=1))[0]] += weight
-    return w
-
-
 @pytest.mark.parametrize("kind", oracles.KINDS)
 @pytest.mark.parametrize("variance", [1.0, (0.2, 2.0)])
 @pytest.mark.parametrize(
@@ -34,7 +26,7 @@ def test_equals_the_plain_algorithm(kind, variance, step, size):
     candidates = skh.MonteCarlo()(p, 300, rng=1).x
     points = skh.FWQuad(skh.GaussianKernel(variance), step, 300)(p, 25, rng=1)
     expected = oracles.frank_wolfe(variance, p, candidates, 25, size)
-    np.testing.assert_allclose(weights_at(candidates, points), expected, atol=1e-12)
+    np.testing.assert_allclose(oracles.weights_at(candidates, points), expected, atol=1e-12)
 
 
 def test_fully_corrective_weights_are_optimal_on_the_chosen_points_at_each_step():
@@ -45,7 +37,7 @@ def test_fully_corrective_weights_are_optimal_on_the_chosen_points_at_each_step(
     rule = skh.FWQuad(KERNEL, skh.FullyCorrective(), 300)
     for n in range(1, 20):
         visited.append(int(np.argmin(K @ w - mu)))  # line 3 from the last optimal weights
-        w = weights_at(candidates, rule(p, n, rng=1))
+        w = oracles.weights_at(candidates, rule(p, n, rng=1))
         assert set(np.flatnonzero(w)) <= set(visited)
         k = np.unique(visited)
         assert oracles.kkt_residual(K[np.ix_(k, k)], mu[k], w[k]) < 1e-12

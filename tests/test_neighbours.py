@@ -14,6 +14,7 @@ from skh.neighbours import FEW, MANY, Blocks
 from skh.rough_search import Rough, RoughCombine
 from skh.search import FullCombine, Target
 from skh.simplex_qp import SimplexQP
+from test_search import assert_the_same
 
 STEPS = {
     "FCFW": skh.FullyCorrective(),
@@ -57,14 +58,6 @@ def test_points_stay_where_they_are_if_nothing_is_out_of_reach(d, reach):
     blocks = Blocks.of(X, reach)
     assert blocks.size == MANY
     np.testing.assert_array_equal(blocks.order, np.arange(2000))
-
-
-def assert_the_same(rule, p, n):
-    full, rough = (replace(rule, lazy=z)(p, n, rng=0) for z in (False, None))
-    np.testing.assert_array_equal(rough.x, full.x)
-    np.testing.assert_array_equal(rough.w, full.w)
-    np.testing.assert_array_equal(rough.component, full.component)  # tells equal points apart
-    np.testing.assert_array_equal(rough.mmd_trace, full.mmd_trace)
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import skh
+from oracles import rmse
 from skh.model import gather
 from test_rules import RULES
 
@@ -11,10 +12,6 @@ every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 LGSS = skh.models.lgss3()
 JMLS = skh.models.jmls()
 NONLINEAR = skh.models.nonlinear_benchmark()
-
-
-def rmse(a, b):
-    return np.sqrt(np.mean((a - b) ** 2))
 
 
 def test_large_particle_filter_agrees_with_kalman():

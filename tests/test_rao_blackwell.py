@@ -9,15 +9,12 @@ from scipy.stats import multivariate_normal
 
 import oracles
 import skh
+from oracles import rmse
 from skh.geometry import wrap
 
 # Several scales: in one dimension a single wide kernel would keep only a handful of particles.
 FCFW = skh.FWQuad(skh.GaussianKernel((0.01, 0.1, 1.0, 10.0)), skh.FullyCorrective(), 1_000)
 I2 = np.eye(2)
-
-
-def rmse(a, b):
-    return np.sqrt(np.mean((a - b) ** 2))
 
 
 def correlated_model():

@@ -120,7 +120,7 @@ def test_rao_blackwellization_stays_right_with_moved_points():
         result = skh.particle_filter(rb, ys, rule, 400, rng=1)
         z = result.z_means
         assert z is not None
-        errors[name] = np.sqrt(np.mean((z[:, 0] - exact.means[:, 2]) ** 2))
+        errors[name] = oracles.rmse(z[:, 0], exact.means[:, 2])
     assert errors["moved"] < 0.7 * errors["drawn"]
     assert errors["moved"] < 0.05
 

@@ -38,11 +38,12 @@ STEPS = {
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 
 
-def assert_the_same(rule, p, n, seed):
+def assert_the_same(rule, p, n, seed=0):
     full, auto, lazy = (replace(rule, lazy=z)(p, n, rng=seed) for z in (False, None, True))
     for other in (auto, lazy):
         np.testing.assert_array_equal(other.x, full.x)
         np.testing.assert_array_equal(other.w, full.w)
+        np.testing.assert_array_equal(other.component, full.component)  # tells equal points apart
         np.testing.assert_array_equal(other.mmd_trace, full.mmd_trace)
         assert other.status is full.status
 

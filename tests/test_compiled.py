@@ -238,6 +238,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
         (_compiled_pairs.pair_sum, (heights, S[:, *np.tril_indices(2)].T.copy(), centres.T.copy())),
         (_compiled_pairs.squares_along_axes, (X.T, centres, centres**2)),
+        (_compiled_pairs.squares_skewed, (X, centres, A)),
         (_compiled.step_blocks, (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], scales, 0.5)),
         (_compiled_sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
         (_compiled_sampling.hilbert_cells, (centres, 31)),

@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 
 from skh._compiled import _full_vectors, compiled, exp
+from skh._compiled_bumps import mahalanobis
 from skh._compiled_checks import total
 from skh._compiled_vectors import multiply, set_shifted, subtract_product
 
@@ -128,6 +129,17 @@ def pair_sum_along_axes(weights, X, S):
         set_pair_bumps(q, b, weights)
         result += weights[i] * (2.0 * total(q) - q[i])  # i with itself once, others twice
     return result
+
+
+@compiled
+def squares_skewed(X, means, W):
+    """``|W_k (x_i - means_k)|^2`` for all columns of ``X`` and lower triangular W_k, ``(n, K)``."""
+    n, K = X.shape[1], len(means)
+    out, q, e = np.empty((n, K)), np.empty(n), np.empty(n)
+    for k in range(K):
+        mahalanobis(q, e, X, 0, n, means[k], W[k])
+        out[:, k] = q
+    return out
 
 
 @compiled

@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh._compiled_pairs import squares_along_axes
+from skh._compiled_pairs import squares_along_axes, squares_skewed
 from skh._compiled_sampling import (
     add_rows,
     inverse_transform,
@@ -212,8 +212,7 @@ class GaussianMixture:
             log_determinant = -0.5 * np.log(S).sum(axis=1)
         elif self.covariances.ndim == 3:
             W = inverse_root(self.covariances + np.diag(trace))
-            e = W @ (x.T - self.means[:, :, None])  # (K, d, n)
-            square = (e**2).sum(axis=1).T
+            square = squares_skewed(np.ascontiguousarray(x.T), self.means, W)
             log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
         else:
             W = inverse_root(self._mean_covariance() + np.diag(trace))

@@ -10,10 +10,13 @@ from scipy.special import expit, logsumexp
 from scipy.stats import qmc
 
 import oracles
+import skh
 from skh import (
     _compiled,
     _compiled_bumps,
     _compiled_checks,
+    _compiled_descent,
+    _compiled_energy,
     _compiled_extremes,
     _compiled_pairs,
     _compiled_qp,
@@ -24,6 +27,7 @@ from skh import (
 )
 from skh._compiled_walk import Walk
 from skh.hilbert import hilbert_order
+from skh.refine import Energy
 
 
 def test_exp_is_accurate_to_two_units_in_the_last_place():
@@ -296,6 +300,35 @@ def flat(arguments):
         yield from a if isinstance(a, tuple) else (a,)
 
 
+def run_by_python(module, monkeypatch):
+    """All kernels of a module, and those it imports, but for those that exist only compiled."""
+    for name, function in vars(module).copy().items():
+        source = getattr(function, "py_func", None)
+        if source is not None and "_full_vectors" not in source.__code__.co_names:
+            monkeypatch.setattr(module, name, source)
+
+
+@pytest.mark.parametrize(("kind", "d"), [("variances", 2), ("matrices", 2), ("matrices", 6)])
+def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d, monkeypatch):
+    rng = np.random.default_rng(0)
+    p, kernel = oracles.random_mixture(4, d, rng, kind), skh.GaussianKernel((1.0, 10.0))
+    X, w = kernel.coordinates(p.sample(6, rng=rng)[0]), rng.dirichlet(np.ones(6))
+    compiled = Energy(kernel, p).descend(X, w, 12)  # more than L-BFGS remembers
+    for module in (_compiled_energy, _compiled_descent):
+        run_by_python(module, monkeypatch)
+    moved, before = Energy(kernel, p).descend(X, w, 12)
+    assert before == pytest.approx(compiled[1], rel=1e-13)
+    np.testing.assert_allclose(moved, compiled[0], atol=1e-8)  # a descent magnifies rounding
+
+
+@pytest.mark.parametrize("kind", ["variances", "matrices"])
+def test_python_source_of_the_pairs_does_the_same_as_the_compiled_code(kind, monkeypatch):
+    p, kernel = oracles.random_mixture(40, 2, np.random.default_rng(0), kind), skh.GaussianKernel(1)
+    compiled = kernel.mean_norm2(p)
+    run_by_python(_compiled_pairs, monkeypatch)
+    assert kernel.mean_norm2(p) == pytest.approx(compiled, rel=1e-13)
+
+
 def wide_kernel_programme():
     x = np.random.default_rng(5).normal(size=(30, 1))
     return oracles.gram(1.0, x, x), oracles.gram(1.0, x, np.zeros((1, 1)))[:, 0]
@@ -318,9 +351,7 @@ def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(progr
         return w, *_compiled_qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0)
 
     compiled = solve()
-    for name, function in vars(_compiled_qp).copy().items():
-        if hasattr(function, "py_func"):
-            monkeypatch.setattr(_compiled_qp, name, function.py_func)
+    run_by_python(_compiled_qp, monkeypatch)
     python = solve()
     assert oracles.kkt_residual(K, c, python[0]) < 1e-12
     assert python[2:] == pytest.approx(compiled[2:], abs=1e-13)

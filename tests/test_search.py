@@ -167,6 +167,20 @@ def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
     assert np.abs(search._gap - gap).max() <= search._bound(np.count_nonzero(w), mmd**2)
 
 
+@pytest.mark.parametrize(("d", "variance", "given_up"), [(1, 30.0, True), (6, 1.0, False)])
+def test_rough_sums_are_given_up_where_they_rule_too_little_out(d, variance, given_up):
+    p = oracles.random_mixture(20, d, np.random.default_rng(0))
+    target = target_of(p, skh.GaussianKernel(variance), p.sample(3000, rng=0)[0])
+    rough, full = (
+        skh.FullyCorrective(ridge=1e-6).start(replace(target, lazy=lazy), 30)
+        for lazy in (None, False)
+    )
+    assert rough.moves(30) == full.moves(30)
+    assert (rough.search._full is not None) == given_up
+    for ours, theirs in zip(rough.combination, full.combination, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize("variance", [1.0, 0.01, (0.01, 0.1, 1.0, 10.0)])
 def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
     rng = np.random.default_rng(0)

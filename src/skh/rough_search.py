@@ -125,6 +125,7 @@ class RoughCombine:
         self._to_search = self._gap, lows, self._mu, *rows, order, *exact
         self._chosen: Indices = np.empty(0, np.intp)
         self._full: FullCombine | None = None
+        self._wasted = 0.0  # kernel values beyond what the full search would have cost so far
 
     def add(self, chosen: Indices) -> Array:
         """Take in the last of the chosen points; its kernel values to all of them."""
@@ -147,13 +148,18 @@ class RoughCombine:
         vertex, value, count = _compiled_rows.combine_rows_and_search(
             *self._to_search, active, qp.w, self._bound(len(active), mmd2)
         )
-        if count > FUTILE_SUMS * self._gap.size * len(active):
+        values = self._gap.size * len(active)  # in all rows
+        self._wasted += max(count - FUTILE_SUMS * values, 0.0)
+        if self._wasted > values:
             self._go_over_to_full_search()
         return vertex, value
 
     def _bound(self, rows: int, mmd2: float) -> float:
-        """What a gap may be off: it starts at minus the mean map and ends at most at the MMD."""
-        rounding = (rows + 8) * (self._top + root(mmd2)) * SINGLE
+        """What a gap may be off: it starts at minus the mean map and ends at most at the MMD.
+
+        Rows are added in fours; within them, sums are of the size of their share of the whole.
+        """
+        rounding = (rows / 4 + 12) * (self._top + root(mmd2)) * SINGLE
         return 0.5 / _compiled_rows.LEVELS + self._rough.error + rounding + SLACK
 
     def _go_over_to_full_search(self) -> None:

@@ -11,9 +11,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from skh import cli, reproduce
+from skh.experiments import fingerprint
 from skh.experiments.engine import cluster, complete, local
-from skh.experiments.results import archive
-from skh.experiments.store import StoreError
+from skh.experiments.results import archive, load, unpack
+from skh.experiments.store import Store, StoreError
 from small import MIXTURE, SMALL
 
 PICTURES = {
@@ -82,6 +83,28 @@ def test_a_part_of_a_run_is_reported_with_what_is_missing(tmp_path):
     assert "Unfinished: mixture, 4 of 12 tasks." in reproduce.notes(results)
     assert "Not run: search-points, runtime, synthetic, default, uav." in reproduce.notes(results)
     assert "8 are missing" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("experiment", SMALL, ids=lambda e: e.name)
+def test_an_unfinished_run_goes_on_from_the_archive(made, tmp_path, experiment):
+    """On another machine, say: nothing that is archived is computed again."""
+    folder = made[0] / experiment.name
+    copied = shutil.copytree(folder, tmp_path / "half" / experiment.name)
+    left_out = sorted((copied / "tasks").glob("*.json"))[1]
+    left_out.unlink()
+    archive(tmp_path, load(tmp_path / "half", [experiment.name]))
+    unpack(tmp_path, experiment)
+    ours, theirs = Store(tmp_path / experiment.name), Store(folder)
+    assert theirs.keys() - ours.keys() == {left_out.stem}
+    assert ours.manifest() == theirs.manifest()
+    assert list(map(repr, ours.read())) == list(map(repr, Store(copied).read()))
+
+
+def test_archived_records_of_other_code_are_not_gone_on_with(made, tmp_path, monkeypatch):
+    archive(tmp_path, {"mixture": made[1]["mixture"]})
+    monkeypatch.setattr(fingerprint, "code_hash", lambda module: "another")
+    unpack(tmp_path, MIXTURE)
+    assert not (tmp_path / "mixture").exists()
 
 
 def test_nothing_to_report_is_an_error(tmp_path):

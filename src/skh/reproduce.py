@@ -23,7 +23,7 @@ from skh.claims import CLAIMS, Judged, judge
 from skh.experiments.catalogue import catalogue
 from skh.experiments.engine import Engine, cluster, complete, local
 from skh.experiments.fingerprint import fingerprint
-from skh.experiments.results import Results, archive, load
+from skh.experiments.results import Results, archive, load, unpack
 from skh.experiments.store import StoreError, write_atomically
 from skh.experiments.task import Experiment
 from skh.tables import median_rows
@@ -47,6 +47,7 @@ def run(experiments: Sequence[Experiment], out: Path, where: Where, console: Con
     """Complete the experiments in ``out``, with a bar for each."""
     with where.engine() as engine, _bars(console) as bars:
         for experiment in experiments:
+            unpack(out, experiment)
             complete(experiment, out / experiment.name, engine, _bar(bars, experiment))
 
 

@@ -1,7 +1,8 @@
 """All records in an output folder, whether a run is complete, under way or only archived.
 
 A run leaves a folder per experiment with one file per task (see `store`).  The report compacts them
-into ``records.csv.gz`` and ``run.json``; these two alone are enough to make the report again.
+into ``records.csv.gz`` and ``run.json``; these two alone are enough to make the report again, and
+for an unfinished run to go on elsewhere.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import csv
 import gzip
 import io
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
+from skh.experiments.fingerprint import fingerprint
 from skh.experiments.record import Record
 from skh.experiments.store import Store, StoreError, write_atomically
+from skh.experiments.task import Experiment
 
 COLUMNS = tuple(field.name for field in fields(Record))
 TYPES = {
@@ -49,6 +53,26 @@ def load(out: Path, names: Iterable[str]) -> dict[str, Results]:
     archived = _archived(out) if (out / "run.json").is_file() else {}
     every = {**archived, **{name: r for name, r in found.items() if r is not None}}
     return {name: every[name] for name in names if name in every and every[name].records}
+
+
+def unpack(out: Path, experiment: Experiment) -> None:
+    """Write the tasks of an experiment that are archived only, if they are of the same code.
+
+    Records tell their task by its seed.
+    """
+    archived = _archived(out).get(experiment.name) if (out / "run.json").is_file() else None
+    if archived is None or archived.fingerprint != fingerprint(experiment):
+        return
+    rows = defaultdict(list)
+    for record in archived.records:
+        rows[record.seed].append(record)
+    store = Store(out / experiment.name)
+    with store.alone():
+        store.open(archived.fingerprint, tasks=archived.tasks, machine=archived.machine)
+        done, each = store.keys(), archived.seconds / archived.finished
+        for task in experiment.tasks():
+            if task.seed in rows and task.key not in done:
+                store.write(task, rows[task.seed], each)
 
 
 def _of_tasks(store: Store) -> Results | None:

@@ -165,11 +165,15 @@ def combine_rows_and_search(
 ):
     """`combine_and_search` for the weights ``w`` of ``centres``: what `decide` returns.
 
-    What is rough stands in the order of the blocks: point m of theirs is ``order[m]`` elsewhere.
+    The exact score of the roughly lowest points comes first: points whose rough score is larger by
+    more than ``error`` cannot win.  What is rough stands in the order of the blocks: point m of
+    theirs is ``order[m]`` elsewhere.
     """
     combine_rows(gap, lows, rough_mu, levels, owner, filled, w)
-    points = points_below(gap, lows, levels.shape[2], lows.min() + 2.0 * error)
-    for i in range(points.size):
-        points[i] = order[points[i]]
-    keep = np.ones(active.size)
-    return winner(points, X, mu, scales, columns(centres, active), keep, w[active])
+    size, keep = levels.shape[2], np.ones(active.size)
+    exact = X, mu, scales, columns(centres, active), keep, w[active]
+    lowest = order[points_below(gap, lows, size, lows.min())]
+    j, value, tried = winner(lowest, *exact)
+    points = order[points_below(gap, lows, size, value - mu[j] + error)]
+    j, value, count = winner(points, *exact)
+    return j, value, tried + count

@@ -1,10 +1,11 @@
 r"""The vertex search in rough arithmetic, decided in double precision: the same points for less.
 
 Kernel values are computed in single precision, at twice the speed or more, and iterates are known
-at all search points up to an error that is known as well.  Points whose rough score lies further
-above the lowest one than twice the error cannot win; of all others, usually one to three, the score
-is computed anew by the very operations of the full search.  Once the scores are no larger than the
-error (wide kernel, low dimension, a small MMD) the full search takes over.
+at all search points up to an error that is known as well.  The exact score of the roughly best
+points is a bar: points whose rough score lies above it by more than the error cannot win.  Of all
+others, usually one to three, the score is computed anew by the very operations of the full search.
+Once the scores are no larger than the error (wide kernel, low dimension, a small MMD) the full
+search takes over.
 
 *The error of a kernel value.*  With :math:`\epsilon = 2^{-24}`, coordinates that have been centred
 and rounded are off by :math:`\epsilon |X|`, and :math:`|e| \exp(-r e^2)` is at most
@@ -35,8 +36,8 @@ from skh.threads import get_threads, in_threads
 Single = NDArray[np.float32]
 NARROW = 1e-12  # scales further apart than this leave the range of single precision
 COARSE = 1e-3  # an error of kernel values that rules hardly any point out
-# Shares done anew at which ruling out is given up: of kernel values, or of sums of kept values,
-# which are cheaper to have than the kernel.
+# Shares done anew at which ruling out becomes dearer than the full search: of kernel values, or of
+# sums of kept values, which are cheaper to have than the kernel.
 FUTILE, FUTILE_SUMS = 0.1, 0.02
 FEW = 1_500  # search points whose kernel values stay near the processor in full precision
 

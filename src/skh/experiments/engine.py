@@ -23,6 +23,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from skh._memory import keep_all_freed_memory
 from skh.experiments.fingerprint import fingerprint, machine, provenance
 from skh.experiments.record import Record
 from skh.experiments.store import Store
@@ -129,7 +130,8 @@ def local(workers: int) -> Iterator[Engine]:
 
 
 def _start_worker() -> None:  # pragma: no cover - runs in the worker processes
-    """Leave Ctrl-C to the parent, and end when it ends, even if it was killed."""
+    """Leave Ctrl-C to the parent, and end when it ends, even if it was killed; keep memory."""
+    keep_all_freed_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -100,11 +100,16 @@ def test_an_unfinished_run_goes_on_from_the_archive(made, tmp_path, experiment):
     assert list(map(repr, ours.read())) == list(map(repr, Store(copied).read()))
 
 
-def test_archived_records_of_other_code_are_not_gone_on_with(made, tmp_path, monkeypatch):
+def test_archived_records_of_other_code_are_neither_gone_on_with_nor_replaced(
+    made, tmp_path, monkeypatch
+):
     archive(tmp_path, {"mixture": made[1]["mixture"]})
+    before = (tmp_path / "records.csv.gz").read_bytes()
     monkeypatch.setattr(fingerprint, "code_hash", lambda module: "another")
-    unpack(tmp_path, MIXTURE)
+    with pytest.raises(StoreError, match=r"records.csv.gz holds records of another code"):
+        reproduce.run([MIXTURE], tmp_path, reproduce.Where(1), Console(quiet=True))
     assert not (tmp_path / "mixture").exists()
+    assert (tmp_path / "records.csv.gz").read_bytes() == before
 
 
 def test_nothing_to_report_is_an_error(tmp_path):

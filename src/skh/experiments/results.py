@@ -20,7 +20,7 @@ from typing import Any
 
 from skh.experiments.fingerprint import fingerprint
 from skh.experiments.record import Record
-from skh.experiments.store import Store, StoreError, write_atomically
+from skh.experiments.store import Store, StoreError, refuse_mixture, write_atomically
 from skh.experiments.task import Experiment
 
 COLUMNS = tuple(field.name for field in fields(Record))
@@ -56,13 +56,14 @@ def load(out: Path, names: Iterable[str]) -> dict[str, Results]:
 
 
 def unpack(out: Path, experiment: Experiment) -> None:
-    """Write the tasks of an experiment that are archived only, if they are of the same code.
+    """Write the tasks of an experiment that are archived only, so that a run can go on with them.
 
-    Records tell their task by its seed.
+    Records tell their task by its seed.  Those of other code are not to be replaced by new ones.
     """
     archived = _archived(out).get(experiment.name) if (out / "run.json").is_file() else None
-    if archived is None or archived.fingerprint != fingerprint(experiment):
+    if archived is None:
         return
+    refuse_mixture(out / "records.csv.gz", archived.fingerprint, fingerprint(experiment))
     rows = defaultdict(list)
     for record in archived.records:
         rows[record.seed].append(record)

@@ -53,7 +53,7 @@ class Store:
                 write_atomically(self._manifest, json.dumps(known, indent=1))
         except OSError as error:
             raise StoreError(f"cannot write to {self.folder}: {error}") from error
-        self._refuse_mixture(fingerprint)
+        refuse_mixture(self.folder, self.manifest().get("fingerprint", {}), fingerprint)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -76,15 +76,6 @@ class Store:
             raise StoreError(
                 f"{self._tasks} holds records, but {self._manifest} is missing: it is not known "
                 "what they belong to; choose another output folder"
-            )
-
-    def _refuse_mixture(self, fingerprint: dict[str, Any]) -> None:
-        old = self.manifest().get("fingerprint", {})
-        changed = [name for name in fingerprint if old.get(name) != fingerprint[name]]
-        if changed:
-            raise StoreError(
-                f"{self.folder} holds records of another {' and '.join(changed)}; they are kept "
-                "and not mixed with new ones: choose another output folder, or move this one away"
             )
 
     def manifest(self) -> dict[str, Any]:
@@ -127,6 +118,16 @@ class Store:
 
     def _contents(self) -> list[dict[str, Any]]:
         return [_open_sealed(path) for path in sorted(self._tasks.glob("*.json"))]
+
+
+def refuse_mixture(where: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Raise a `StoreError` where what is at ``where`` has another fingerprint."""
+    changed = [name for name in new if old.get(name) != new[name]]
+    if changed:
+        raise StoreError(
+            f"{where} holds records of another {' and '.join(changed)}; they are kept and not "
+            "mixed with new ones: choose another output folder, or move this one away"
+        )
 
 
 def write_atomically(path: Path, data: str | bytes) -> None:

@@ -9,7 +9,16 @@ import pytest
 from skh.claims import CLAIMS, default, judge, mixture, runtime, search_points, synthetic
 from skh.claims.break_even import Curve, break_even
 from skh.claims.claim import Claim, together
-from skh.claims.statistics import MissingError, difference, fit, medians, ratio, remark, select
+from skh.claims.statistics import (
+    MissingError,
+    difference,
+    fit,
+    median_interval,
+    medians,
+    ratio,
+    remark,
+    select,
+)
 from skh.experiments.record import Record
 
 BASE = Record(experiment="x", model="m", rule="a", sigma2=1.0, n=10, batch=0, seed=0)
@@ -64,6 +73,17 @@ def test_a_difference_of_independent_batches():
     found = difference(a, b)
     assert found.low < np.exp(-1) < found.high < 1
     assert isnan(difference(a[:1], b).high)
+
+
+def test_the_interval_of_a_median_holds_it_as_often_as_it_says():
+    """Ten values: all but the outermost two, which hold it with probability 1 - 22 / 1024."""
+    rng = np.random.default_rng(0)
+    draws = rng.exponential(size=(4_000, 10))
+    assert median_interval(draws[0]) == tuple(np.sort(draws[0])[[1, -2]])
+    intervals = np.array([median_interval(draw) for draw in draws])
+    held = (intervals[:, 0] < np.log(2)) & (np.log(2) < intervals[:, 1])
+    assert held.mean() == pytest.approx(1 - 22 / 1024, abs=0.01)  # four standard errors
+    assert median_interval(draws[0, :5]) == (-np.inf, np.inf)
 
 
 def test_a_power_law_is_found():

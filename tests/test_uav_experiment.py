@@ -9,11 +9,15 @@ import pytest
 import skh
 from skh.claims.statistics import MissingError
 from skh.claims.uav import (
+    best_with_few,
     end_ratio,
     errors,
     errors_accumulate,
+    few_beat_many,
     few_beat_many_in_one_step,
     like_a_reference,
+    placing_pays,
+    time_per_step,
     whole,
 )
 from skh.experiments.one_step import filtered, one_step_errors
@@ -79,22 +83,77 @@ def test_errors_are_distances_to_the_mean_of_the_references():
         errors(made[3:], rule="PF")
 
 
-def test_a_ratio_counts_flights_and_not_runs():
+def flights(*cells):
+    """Runs on flights with the references above; each cell is rule, N and the errors by flight."""
     made = []
-    for flight, factor in enumerate((2.0, 4.0)):
+    for flight in range(len(cells[0][2])):
         made += [replace(r, model=f"flight-{flight}") for r in REFERENCES]
-        made += [run("PF", 50, b, 1 + (-1) ** b, flight) for b in range(6)]
-        made += [run("SKH-FW", 50, b, 1 + (-1) ** b / factor, flight) for b in range(6)]
-    found = end_ratio(made, ("SKH-FW", 50), ("PF", 50))
+        for rule, n, by_flight in cells:
+            made += [run(rule, n, b, 1 + e, flight) for b, e in enumerate(by_flight[flight])]
+    return made
+
+
+def test_a_ratio_counts_flights_and_not_runs():
+    other = [[1.0, -1.0] * 3, [1.0, -1.0] * 3]
+    ours = [[0.5, -0.5] * 3, [0.25, -0.25] * 3]
+    found = end_ratio(flights(("PF", 50, other), ("SKH-FW", 50, ours)), ("SKH-FW", 50), ("PF", 50))
     assert found.mean == pytest.approx(8**-0.5)
     assert found.batches == 2
 
 
+def test_few_beat_many_by_their_medians_on_all_flights():
+    random = "PF", 200, [[5.0] * 5] * 3
+    usually_worse = "default", 50, [[6.0, 6.0, 6.0, 0.5, 0.5]] * 3
+    made = flights(random, usually_worse)  # although its geometric mean is 2.2
+    assert few_beat_many(made, rule="default").holds is False
+    made = flights(random, ("default", 50, [[1.0] * 5, [1.5] * 5, [1.2] * 5]))
+    verdict = few_beat_many(made, rule="default")
+    assert verdict.holds
+    assert (verdict.statistics["default"], verdict.statistics["PF"]) == pytest.approx((1.2, 5))
+    made = flights(random, ("default", 50, [[1.0] * 5, [8.0] * 5, [1.2] * 5]))
+    assert few_beat_many(made, rule="default").holds is None
+
+
+def test_best_with_few_must_be_below_all_others():
+    worse = [(rule, 50, [[3.0], [3.1]]) for rule in ("PF", "QMC")]
+    ours = "SKH-FW", 50, [[1.0], [1.0]]
+    assert best_with_few(flights(*worse, ("SQMC", 50, [[2.0], [2.1]]), ours), rule="SKH-FW").holds
+    better = "SQMC", 50, [[0.5], [0.52]]
+    assert best_with_few(flights(*worse, better, ours), rule="SKH-FW").holds is False
+
+
+def test_placing_must_pay_at_every_number_of_particles():
+    few = ("smoothed PF", 50, [[3.0], [3.1]]), ("smoothed", 50, [[1.0], [1.0]])
+    many = ("smoothed PF", 200, [[2.0], [2.1]]), ("smoothed", 200, [[0.5], [0.5]])
+    assert placing_pays(flights(*few, *many)).holds
+    assert few_beat_many(flights(*few, *many), rule="smoothed", rival="smoothed PF").holds
+    level = many[0], ("smoothed", 200, [[2.1], [2.0]])
+    assert placing_pays(flights(*few, *level)).holds is None
+
+
 def test_a_filter_is_like_a_reference_if_it_is_among_them():
-    made = [*REFERENCES, *(run("SKH-FW", 200, b, 1.1) for b in range(3))]
-    assert like_a_reference(made, rule="SKH-FW").holds
-    made += [run("SKH-FW", 200, b, 1.2) for b in range(3, 9)]
-    assert like_a_reference(made, rule="SKH-FW").holds is False
+    """The largest distance of a reference to the mean of the others is 0.15."""
+
+    def holds(*distances):
+        made = [*REFERENCES, *(run("SKH-FW", 200, b, 1 + e) for b, e in enumerate(distances))]
+        return like_a_reference(made, rule="SKH-FW").holds
+
+    assert holds(*[0.1] * 9, 0.3)
+    assert holds(*[0.3] * 9, 0.1) is False
+    assert holds(*[0.1] * 6, *[0.3] * 4) is None
+    assert holds(*[0.1] * 5) is None  # too few to tell
+    with pytest.raises(MissingError, match="three runs"):
+        like_a_reference([*REFERENCES[:2], run("SKH-FW", 200, 0, 1.0)], rule="SKH-FW")
+
+
+def test_the_rule_must_be_as_fast_as_the_paper_s():
+    def holds(seconds):
+        cell = run("SKH-FW", 50, 0, 1.0)
+        took = replace(cell, m=10_000, steps=100, seconds=seconds, rule_seconds=0.9 * seconds)
+        return time_per_step([*REFERENCES, took]).holds
+
+    assert holds(10.0)
+    assert holds(20.0) is False
 
 
 def test_errors_that_stay_do_not_accumulate():

@@ -106,6 +106,16 @@ def interval(logs: Array) -> Ratio:
     return Ratio(exp(mean), exp(mean - half), exp(mean + half), n)
 
 
+def median_interval(values: Array) -> tuple[float, float]:
+    """A 95% interval for the median of any distribution: two of the values, in their order.
+
+    Without bounds where there are fewer than six of them.
+    """
+    k = int(stats.binom.ppf(0.025, len(values), 0.5))
+    ordered = np.sort(np.concatenate([values, [-np.inf, np.inf]]))
+    return float(ordered[k]), float(ordered[-1 - k])
+
+
 @dataclass(frozen=True)
 class Fit:
     """A power law y = c x^slope and, for cost, how straight y is as a function of x."""

@@ -23,7 +23,7 @@ def log_density(residual: Array, covariance: Array, name: str = "covariance") ->
     >>> log_density(np.zeros(1), np.eye(1)).round(4)
     np.float64(-0.9189)
     """
-    L = _positive_root(covariance, name)
+    L = positive_root(name, covariance)
     u = np.linalg.solve(L, residual[..., None])[..., 0]
     log_det = np.log(np.linalg.diagonal(L)).sum(-1)
     with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
@@ -32,7 +32,7 @@ def log_density(residual: Array, covariance: Array, name: str = "covariance") ->
     return result
 
 
-def _positive_root(S: Array, name: str) -> Array:
+def positive_root(name: str, S: Array) -> Array:
     """The Cholesky factors of matrices that are positive definite by more than rounding."""
     try:
         L = np.asarray(np.linalg.cholesky(S), dtype=np.float64)

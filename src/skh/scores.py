@@ -1,9 +1,16 @@
 """How far an estimated trajectory is from the truth, and whether its covariances are honest.
 
 Errors are those of the package `evo`: the absolute trajectory error compares positions, the
-relative pose error compares motions over a number of frames.  The normalised squared errors of
-states (NEES) and of innovations (NIS) are one on average, per dimension, where a filter's
+relative pose error compares motions over a number of frames.  Both compare pose by pose:
+`skh.trajectory.associate` pairs the poses of two trajectories by time.  The normalised squared
+errors of states (NEES) and of innovations (NIS) are one on average, per dimension, where a filter's
 covariances are right.
+
+>>> t, R = np.arange(3.0), np.tile(np.eye(3), (3, 1, 1))
+>>> truth = Trajectory(t, [[0, 0, 0], [1, 0, 0], [2, 1, 0]], R)
+>>> estimate = Trajectory(t, [[0, 0, 0], [1, 0, 0], [2, 1, 0.3]], R)
+>>> round(ate(truth, estimate).max, 6), rpe(truth, estimate).values.round(6)
+(0.3, array([0. , 0.3]))
 """
 
 from __future__ import annotations
@@ -17,10 +24,10 @@ from scipy import stats
 
 from skh import _checks
 from skh._checks import Array, Indices
-from skh.gaussian import apply, check_covariance, transposed
+from skh.gaussian import apply, check_covariance, positive_root, transposed
 from skh.geometry import rotation
 from skh.geometry.charts import SE3, Pose
-from skh.trajectory import Trajectory, align, same_length
+from skh.trajectory import Trajectory, align, check_paired
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +105,7 @@ def rpe(
 def _prepared(
     reference: Trajectory, estimate: Trajectory, aligned: bool, scale: bool
 ) -> Trajectory:
-    same_length(reference, estimate)
+    check_paired(reference, estimate)
     if scale and not aligned:
         raise ValueError("scale=True needs aligned=True")
     return align(reference, estimate, scale=scale) if aligned else estimate
@@ -133,27 +140,31 @@ class Consistency:
 
 
 def nees(errors: ArrayLike, covariances: ArrayLike) -> Consistency:
-    """Normalised squared errors e' P^-1 e; of innovations with their covariances it is the NIS.
+    """Normalised squared errors e' P^-1 e, for errors (T, d) and one covariance or T of them.
 
-    Errors of poses are increments: ``SE3().minus(truth, estimate)``.
+    Errors of poses are those of `PoseEstimate.error`, in the axes of its covariance.
 
     >>> nees([[1.0, 0.0], [0.0, 2.0]], np.eye(2)).values
     array([1., 4.])
     """
     e = _checks.points("errors", errors)
     P = _checks.real_array("covariances", covariances)
+    if len(e) == 0:
+        raise ValueError("errors must hold at least one row, got none")
     if P.shape not in ((e.shape[1],) * 2, (*e.shape, e.shape[1])):
         raise ValueError(
             f"covariances must have shape {(e.shape[1],) * 2} or {(*e.shape, e.shape[1])}, "
             f"got {P.shape}"
         )
     check_covariance("covariances", P)
-    try:
-        np.linalg.cholesky(P)
-    except np.linalg.LinAlgError:
-        raise ValueError("covariances must be positive definite, got a singular one") from None
-    solved = np.linalg.solve(np.broadcast_to(P, (*e.shape, e.shape[1])), e[..., None])[..., 0]
-    return Consistency(np.einsum("ti,ti->t", e, solved), e.shape[1])
+    L = np.broadcast_to(positive_root("covariances", P), (*e.shape, e.shape[1]))
+    u = np.linalg.solve(L, e[..., None])[..., 0]
+    return Consistency(np.einsum("ti,ti->t", u, u), e.shape[1])
+
+
+def nis(innovations: ArrayLike, covariances: ArrayLike) -> Consistency:
+    """`nees` of innovations, y less its prediction, with their covariances."""
+    return nees(_checks.points("innovations", innovations), covariances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,14 +183,32 @@ class PoseEstimate:
         """(x, y, z, w)."""
         return rotation.quaternion(self.rotation)
 
+    def error(self, truth: Pose) -> Array:
+        """The increment from the estimate to the truth, (6,), in the axes of the covariance."""
+        return _in_fixed_axes(truth, Pose(self.position, self.rotation))
+
 
 def pose_estimate(poses: Pose, w: ArrayLike) -> PoseEstimate:
-    """The mean of weighted poses (n rows), and their covariance in the order of ROS."""
+    """The mean of weighted poses (n rows), and their covariance in the order of ROS.
+
+    >>> poses = Pose(np.array([[0.0, 0, 0], [2, 0, 0]]), np.tile(np.eye(3), (2, 1, 1)))
+    >>> estimate = pose_estimate(poses, [0.5, 0.5])
+    >>> estimate.position, estimate.quaternion, estimate.covariance[0, 0]
+    (array([1., 0., 0.]), array([0., 0., 0., 1.]), np.float64(1.0))
+    """
+    if not isinstance(poses, Pose):
+        raise TypeError(
+            f"poses must be a Pose, such as skh.geometry.states_of(belief), got {poses!r}"
+        )
     w = _checks.probabilities("w", w)
     _checks.same_length("w", w, "poses", len(poses.position))
     mean = SE3().mean(poses, w)
-    increments = SE3().minus(poses, mean)
-    increments[:, 3:] = (
-        increments[:, 3:] @ mean.rotation.T
-    )  # from the body's axes to the fixed ones
+    increments = _in_fixed_axes(poses, mean)
     return PoseEstimate(*mean, (w * increments.T) @ increments)
+
+
+def _in_fixed_axes(poses: Pose, origin: Pose) -> Array:
+    """The increments from ``origin`` with turns about the fixed axes instead of the body's."""
+    increments = SE3().minus(poses, origin)
+    increments[..., 3:] = increments[..., 3:] @ origin.rotation.T
+    return increments

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +19,20 @@ from skh import _checks
 from skh._checks import Array, Indices
 from skh.geometry import rotation
 from skh.geometry.charts import Pose
+
+
+class Located(Protocol):
+    """A single pose: a `Pose`, or a `skh.scores.PoseEstimate`."""
+
+    @property
+    def position(self) -> Array:
+        """(3,)."""
+        ...
+
+    @property
+    def rotation(self) -> Array:
+        """(3, 3), body to world."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +55,7 @@ class Trajectory:
         if (np.diff(times) <= 0).any():
             i = int((np.diff(times) <= 0).argmax()) + 1
             raise ValueError(
-                f"times must increase, got {times[i]:g} after {times[i - 1]:g} at index {i}"
+                f"times must increase, got {times[i]} after {times[i - 1]} at index {i}"
             )
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "positions", _checks.kept("positions", positions, len(times), 3))
@@ -60,10 +76,17 @@ class Trajectory:
         return Trajectory(self.times[index], self.positions[index], self.rotations[index])
 
     @classmethod
-    def of(cls, times: ArrayLike, poses: Iterable[Pose]) -> Trajectory:
-        """Single poses, one for each time."""
-        positions, rotations = zip(*poses, strict=True)
-        return cls(times, np.array(positions), np.array(rotations))
+    def of(cls, times: ArrayLike, poses: Pose | Iterable[Located]) -> Trajectory:
+        """Poses, one for each time: a `Pose` of T rows, or single ones, estimated or not.
+
+        >>> still = Pose(np.zeros(3), np.eye(3))
+        >>> len(Trajectory.of([0.0, 0.1], [still, still]))
+        2
+        """
+        if isinstance(poses, Pose):
+            return cls(times, *poses)
+        single = list(poses)
+        return cls(times, [pose.position for pose in single], [pose.rotation for pose in single])
 
 
 def write_tum(path: str | Path, trajectory: Trajectory) -> None:
@@ -75,27 +98,38 @@ def write_tum(path: str | Path, trajectory: Trajectory) -> None:
 
 def read_tum(path: str | Path) -> Trajectory:
     """Read a TUM file; a ValueError names the line that is none."""
-    path = Path(path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    numbers = [line.partition("#")[0].strip() for line in lines]
-    rows = [_tum_row(text, f"{path}, line {i}") for i, text in enumerate(numbers, 1) if text]
+    rows: list[list[float]] = []
+    for i, line in enumerate(_text(Path(path)).splitlines(), 1):
+        pose = line.partition("#")[0].strip()
+        if pose:
+            rows.append(_tum_row(pose, f"{path}, line {i}"))
+            if rows[1:] and rows[-1][0] <= rows[-2][0]:
+                raise ValueError(
+                    f"{path}, line {i}: times must increase, got {rows[-1][0]} after {rows[-2][0]}"
+                )
     if not rows:
         raise ValueError(f"{path} must hold at least one pose, got none")
     times, positions, quaternions = np.split(np.array(rows), [1, 4], axis=1)
+    return Trajectory(times[:, 0], positions, rotation.from_quaternion(quaternions))
+
+
+def _text(path: Path) -> str:
     try:
-        return Trajectory(times[:, 0], positions, rotation.from_quaternion(quaternions))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        return path.read_text(encoding="utf-8-sig")  # some editors begin files with a mark
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must be text in UTF-8 ({error})") from error
 
 
 def _tum_row(line: str, where: str) -> list[float]:
-    words = line.split()
     try:
-        row = [float(word) for word in words]
+        row = [float(word) for word in line.split()]
     except ValueError:
         row = []
-    if len(row) != 8:
-        raise ValueError(f"{where} must be 'time x y z qx qy qz qw', got {line!r}")
+    if len(row) != 8 or not all(isfinite(value) for value in row) or not any(row[4:]):
+        raise ValueError(
+            f"{where} must be 'time x y z qx qy qz qw', eight finite numbers with a quaternion "
+            f"that is not zero, got {line!r}"
+        )
     return row
 
 
@@ -135,7 +169,7 @@ def _nearest(short: Array, long: Array, most: float) -> tuple[Indices, Indices]:
 
 def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -> Trajectory:
     """``estimate`` moved and turned (and scaled) so that its positions fit best (Umeyama, 1991)."""
-    same_length(reference, estimate)
+    check_paired(reference, estimate)
     x, y = estimate.positions, reference.positions
     mx, my = x.mean(axis=0), y.mean(axis=0)
     C = (y - my).T @ (x - mx) / len(x)
@@ -149,10 +183,20 @@ def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -
     return Trajectory(estimate.times, moved, R @ estimate.rotations)
 
 
-def same_length(reference: Trajectory, estimate: Trajectory) -> None:
-    """Refuse trajectories that do not have one pose for each of the other's."""
+def check_paired(reference: Trajectory, estimate: Trajectory) -> None:
+    """Refuse trajectories that do not have one pose for each of the other's, at about its time."""
+    for name, path in (("reference", reference), ("estimate", estimate)):
+        if not isinstance(path, Trajectory):
+            raise TypeError(f"{name} must be a Trajectory, got {path!r}")
     if len(reference) != len(estimate):
         raise ValueError(
             f"estimate must have one pose for each of the {len(reference)} of reference, "
             f"got {len(estimate)}: pair them with associate first"
+        )
+    apart = np.abs(estimate.times - reference.times)
+    i = int(apart.argmax())
+    if apart[i] > np.diff(reference.times).max(initial=0.0):  # nearer to another pose, or to none
+        raise ValueError(
+            f"estimate must have the times of reference, got {estimate.times[i]} instead of "
+            f"{reference.times[i]} at index {i}: pair them with associate first"
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 import skh
 from skh.geometry import states_of
-from skh.models.uav import Observation
+from skh.models import UavObservation
 from skh.scores import ate, nees, pose_estimate, rpe
 from skh.trajectory import Trajectory, write_tum
 
@@ -34,7 +34,7 @@ def spoiled(observations):
             pixels = pixels + 60.0 * (np.asarray(tracks) == jumped)[:, None]
         if t / T >= DEAD:
             barometer = np.nan
-        out.append(Observation(y.accelerometer, y.gyroscope, barometer, tracks, pixels))
+        out.append(UavObservation(y.accelerometer, y.gyroscope, barometer, tracks, pixels))
     return out
 
 
@@ -106,7 +106,7 @@ def main():
     flight = skh.models.survey_flight(options.steps, rng=0)
     estimates, reports, clouds = fly(flight, options.n)
     truth = Trajectory(flight.times, *flight.poses)
-    path = Trajectory.of(flight.times, [(e.position, e.rotation) for e in estimates])
+    path = Trajectory.of(flight.times, estimates)
     options.out.mkdir(parents=True, exist_ok=True)
     write_tum(options.out / "uav.txt", path)
     print(f"ATE {ate(truth, path).rmse:.2f} m, aligned {ate(truth, path, aligned=True).rmse:.2f} m")

@@ -263,7 +263,8 @@ def start(p, R, pixel, focal, variance, ground, slot, m, C):
 
     With the ray r = R diag(1, -1, -1) (u/f, v/f, 1) and s = -p_z / r_z the point is p + s r, and
     its covariance that of the pixel and of the height, both linearised.  Rays that do not go down
-    are bent down: such a particle is lost, and its landmarks will say so.
+    are bent down, and particles below one metre lifted to it: such a particle is lost, and its
+    landmarks will say so.
     """
     u, v = pixel[0] / focal, pixel[1] / focal
     J = np.empty((3, 3))  # derivatives by pixel and height, times their standard deviations
@@ -271,7 +272,7 @@ def start(p, R, pixel, focal, variance, ground, slot, m, C):
     for i in range(len(p)):
         for k in range(3):
             r[k] = R[i, k, 0] * u - R[i, k, 1] * v - R[i, k, 2]
-        down = min(r[2], -0.05)
+        down = r[2] = min(r[2], -0.05)
         s = max(p[i, 2], 1.0) / -down
         for k in range(3):
             m[i, slot, k] = p[i, k] + s * r[k]

@@ -9,6 +9,7 @@ from skh.models.lorenz import Lorenz63, lorenz63
 from skh.models.uav import Flight, drawn_flight, survey_flight, uav
 from skh.models.uav import Observation as UavObservation
 from skh.models.uav import Parameters as UavParameters
+from skh.models.uav import Start as UavStart
 from skh.models.uav import diagnostics as uav_diagnostics
 from skh.models.volatility import StochasticVolatility, stochastic_volatility
 
@@ -23,6 +24,7 @@ __all__ = [
     "StochasticVolatility",
     "UavObservation",
     "UavParameters",
+    "UavStart",
     "bearings_only",
     "drawn_flight",
     "jmls",

@@ -12,9 +12,13 @@ from skh.models.uav.model import REPORT, Carry
 def diagnostics(belief: Belief) -> dict[str, float]:
     """Weighted means over the particles at one time.
 
-    Normalised squared innovations per dimension of the pose's increment and of each sensor, one if
-    all is well and NaN where there was none; then numbers of landmarks: ``tracked`` ones that
-    weighed the particles, ``gated`` ones that were refused, ``started`` ones.
+    Normalised squared innovations per dimension, NaN where there was none: of the pose's increment
+    in ``position`` and ``rotation``, and of each sensor.  They are one on average if the model's
+    noises are those of the flight.  Where a sensor or a motion is better than the model believes
+    they are less: on a survey flight, which turns far more smoothly than the model allows for, that
+    of the gyroscope is 0.01.  Then numbers of landmarks: ``tracked`` ones that weighed the
+    particles, ``gated`` ones that were refused, ``started`` ones, and tracks that are ``waiting``
+    for a slot or for a better view.
 
     >>> import skh
     >>> flight = skh.models.survey_flight(2, rng=0)

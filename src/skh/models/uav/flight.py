@@ -9,6 +9,7 @@ right on average to the last per cent.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -56,7 +57,21 @@ def uav(parameters: Parameters | None = None, start: Start | None = None) -> Cha
     >>> result.means.shape, result.z_means.shape
     ((20, 6), (20, 15))
     """
-    return Charted(UavModel(parameters or Parameters(), start or Start()), SE3())
+    return Charted(
+        UavModel(_given("parameters", parameters, Parameters), _given("start", start, Start)), SE3()
+    )
+
+
+K = TypeVar("K", Parameters, Start)
+
+
+def _given(name: str, value: K | None, kind: type[K]) -> K:
+    """What was given, or the usual."""
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be skh.models.Uav{kind.__name__}, got {value!r}")
+    return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +87,11 @@ def survey_flight(
     T: int = 2_000, *, rng: RNG = None, parameters: Parameters | None = None
 ) -> Flight:
     """The given path: wide curves at 40 m over 4,000 landmarks on 300 m x 300 m."""
-    T, rng, q = _checks.positive_int("T", T), np.random.default_rng(rng), parameters or Parameters()
+    T, rng, q = (
+        _checks.positive_int("T", T),
+        np.random.default_rng(rng),
+        _given("parameters", parameters, Parameters),
+    )
     times = q.dt * np.arange(T, dtype=np.float64)
     poses = survey_path(times)
     ahead = survey_path(times + q.dt)
@@ -120,7 +139,7 @@ def drawn_flight(
 ) -> Flight:
     """A flight drawn from the model: velocities and turns wander off, so keep it below 20 s."""
     T, rng = _checks.positive_int("T", T), np.random.default_rng(rng)
-    q, start = parameters or Parameters(), start or Start()
+    q, start = _given("parameters", parameters, Parameters), _given("start", start, Start)
     motion = _drawn_motion(T, q, start, rng)
     observations, landmarks = _observed(motion, on_the_ray(q), q, rng)
     return Flight(motion.poses, observations, landmarks, q, start)

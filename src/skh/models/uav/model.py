@@ -41,20 +41,14 @@ from skh.ancestors import Ancestors, scatter
 from skh.geometry.charts import SE3, Pose
 from skh.models.uav.observation import Observation
 from skh.models.uav.parameters import GRAVITY, Parameters, Start
-from skh.models.uav.tracks import assign, weak_tracks
+from skh.models.uav.tracks import assign, ray_is_flat, weak_tracks
 
-# The columns of Carry.report: normalised squared innovations per dimension (NaN where a sensor was
-# silent), then numbers of landmarks.
-REPORT = (
-    "pose",
-    "accelerometer",
-    "gyroscope",
-    "barometer",
-    "camera",
-    "tracked",
-    "gated",
-    "started",
-)
+# The columns of Carry.report: normalised squared innovations per dimension (NaN where there was
+# none), of the pose's increment and of the sensors, then numbers of landmarks.
+INNOVATIONS = ("position", "rotation", "accelerometer", "gyroscope", "barometer", "camera")
+REPORT = (*INNOVATIONS, "tracked", "gated", "started", "waiting")
+POSITION, ROTATION, ACCELEROMETER, GYROSCOPE, BAROMETER, CAMERA = range(len(INNOVATIONS))
+LANDMARKS = slice(len(INNOVATIONS), None)
 
 
 class Carry(NamedTuple):
@@ -67,7 +61,7 @@ class Carry(NamedTuple):
     landmarks: Array  # (n, slots, 3)
     landmark_covariances: Array  # (n, slots, 6), packed
     tracks: Integers  # (n, slots): which track is in a slot, -1 for none; the same in all rows
-    report: Array  # (n, 8): see REPORT
+    report: Array  # (n, 10): see REPORT
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +88,7 @@ class UavModel:
             landmarks=np.zeros((n, q.slots, 3)),
             landmark_covariances=np.zeros((n, q.slots, 6)),
             tracks=np.full((n, q.slots), -1),
-            report=np.full((n, len(REPORT)), np.nan),
+            report=_empty_report(n),
         )
 
     def transition(self, t: int, states: Pose, carry: Carry) -> tuple[Pose, Array]:
@@ -115,8 +109,8 @@ class UavModel:
             *(q.dt, q.acceleration_decay, q.linear_variances),
         )
         turn, covariance, turn_nis = self._turned(carry, xi[:, 3:])
-        report = np.full(carry.report.shape, np.nan)
-        report[:, 0] = (nis + turn_nis) / 6
+        report = _empty_report(len(m))
+        report[:, POSITION], report[:, ROTATION] = nis / 3, turn_nis / 3
         return carry._replace(
             linear=m,
             linear_covariance=P,
@@ -180,7 +174,7 @@ class UavModel:
         nis = _compiled_uav.accelerometer(
             *(new_m, new_P, m, P, R, y.accelerometer, GRAVITY, variance, log_l)
         )
-        report[:, 1] = nis / 3
+        report[:, ACCELEROMETER] = nis / 3
         return new_m, new_P
 
     def _gyroscope(
@@ -194,7 +188,7 @@ class UavModel:
             *(new_m, new_C, m, C, y.gyroscope[None], 1.0, 1.0, variance)
         )
         log_l -= 0.5 * (nis + 3 * np.log(2 * pi * S))
-        report[:, 2] = nis / 3
+        report[:, GYROSCOPE] = nis / 3
         return new_m, new_C
 
     def _barometer(self, states: Pose, y: Observation, log_l: Array, report: Array) -> None:
@@ -203,15 +197,14 @@ class UavModel:
         q = self.parameters
         nis = (y.barometer - states.position[:, 2]) ** 2 / q.barometer**2
         log_l -= 0.5 * np.minimum(nis, q.gate) + log((2 * pi) ** 0.5 * q.barometer)
-        report[:, 3] = nis
+        report[:, BAROMETER] = nis
 
     def _camera(
         self, states: Pose, y: Observation, carry: Carry, log_l: Array, report: Array
     ) -> tuple[Array, Array, Integers]:
         """Known tracks weigh the particles; new ones start without weighing them; others end."""
-        q, n = self.parameters, len(log_l)
+        q = self.parameters
         if y.tracks is None:
-            report[:, 5:] = 0.0
             return carry.landmarks, carry.landmark_covariances, carry.tracks
         p, R = np.ascontiguousarray(states.position), np.ascontiguousarray(states.rotation)
         m, C = carry.landmarks.copy(), carry.landmark_covariances.copy()
@@ -220,12 +213,17 @@ class UavModel:
             *(p, R, m, C, pixels, seen, q.focal, q.pixel**2, q.gate, log_l)
         )
         for slot in new:
-            _compiled_uav.start(p, R, pixels[slot], q.focal, q.pixel**2, q.ground, slot, m, C)
-        used = seen.sum() - gated.sum(axis=1)
-        report[:, 4] = np.where(used > 0, nis / (2 * np.maximum(used, 1)), np.nan)
-        report[:, 5:] = np.stack([used, gated.sum(axis=1), np.full(n, len(new))], axis=1)
+            if ray_is_flat(R, pixels[slot], q.focal):
+                tracks[slot] = -1
+            else:
+                _compiled_uav.start(p, R, pixels[slot], q.focal, q.pixel**2, q.ground, slot, m, C)
+        refused = gated.sum(axis=1)
+        used, started = seen.sum() - refused, np.count_nonzero(tracks[new] >= 0)
+        report[:, CAMERA] = np.where(used > 0, nis / (2 * np.maximum(used, 1)), np.nan)
+        waiting = len(y.tracks) - seen.sum() - started
+        report[:, LANDMARKS] = np.stack(np.broadcast_arrays(used, refused, started, waiting), 1)
         tracks[weak_tracks(gated, log_l)] = -1
-        return m, C, np.broadcast_to(tracks, (n, len(tracks)))
+        return m, C, np.broadcast_to(tracks, (len(log_l), len(tracks)))
 
     def hidden_moments(self, carry: Carry) -> tuple[Array, Array]:
         """Mean and covariance of (v, a, b_a, omega, b_omega) of each particle."""
@@ -236,6 +234,13 @@ class UavModel:
             P[:, k, k], P[:, k, k + 3], P[:, k + 3, k + 3] = C.T
             P[:, k + 3, k] = C[:, 1]
         return np.concatenate([carry.linear, carry.turn], axis=1), P
+
+
+def _empty_report(n: int) -> Array:
+    """No innovations, no landmarks."""
+    report = np.full((n, len(REPORT)), np.nan)
+    report[:, LANDMARKS] = 0.0
+    return report
 
 
 def by_axis(turn: Array) -> Array:

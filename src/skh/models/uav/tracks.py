@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from skh._checks import Array, Indices, Integers
 
 MAJORITY = 0.5
+FLAT = 0.05  # how far a ray must go down per metre ahead to meet the ground anywhere near
 
 
 def assign(
@@ -30,9 +31,20 @@ def assign(
     return after, there, going_on, new
 
 
+def ray_is_flat(R: Array, pixel: Array, focal: float) -> bool:
+    """Whether most particles see a pixel near the horizon or above: no place to start a landmark.
+
+    Such a track waits for another image.
+    """
+    u, v = pixel / focal
+    down = R[:, 2, 2] + v * R[:, 2, 1] - u * R[:, 2, 0]
+    return bool(np.median(down) < FLAT)
+
+
 def weak_tracks(gated: NDArray[np.bool_], log_l: Array) -> Indices:
     """Slots whose pixel most particles, weighted by their likelihoods, found impossible.
 
+    Their weights before this observation, which a model does not know, do not count.
     Such a track has jumped to another point.  It ends here, and starts as a new landmark at the
     next image.
     """

@@ -128,6 +128,85 @@ def test_mean_angle_across_half_a_turn():
     np.testing.assert_allclose(w @ chart.minus(states, chart.mean(states, w)), 0, atol=1e-14)
 
 
+def test_mean_angle_of_weights_that_go_round_the_circle():
+    """Nearly even weights: angles change sides from one guess to the next, many times."""
+    angles = [-0.5, -2.9, -2.4, 0.9, -0.7, 2.9, -1.8, 0, 2.8, -2.5, -0.3, 2.1]
+    w = np.array([4, 1, 1, 3, 2, 3, 1.5, 4.5, 5, 1.5, 5, 4])
+    chart, rng = Angles(1, angles=[0]), np.random.default_rng(0)
+    drawn = [(rng.uniform(-np.pi, np.pi, 50), rng.random(50)) for _ in range(50)]
+    for states, weights in [(np.array(angles), w), *drawn]:
+        increments = chart.minus(states[:, None], chart.mean(states[:, None], weights))
+        assert abs(weights @ increments[:, 0]) < 1e-12 * weights.sum()
+
+
+def test_whole_numbers_are_no_whole_angles():
+    a, b = np.array([[1, 2, 3]]), np.array([[0, 0, -3]])
+    np.testing.assert_allclose(SE2().minus(a, b), [[1, 2, 6 - 2 * np.pi]])
+    np.testing.assert_allclose(SE2().plus(a, a), [[2, 4, 6 - 2 * np.pi]])
+    np.testing.assert_allclose(SE2().coordinates(b, a), [[1, 2, 3 - 2 * np.pi]])
+    assert SE2().states(b, a).dtype == np.float64
+    pose = Pose([1, 2, 3], np.eye(3, dtype=int))
+    moved = SE3().plus(pose, [1, 0, 0, 0, 0, 1])
+    assert moved.position.dtype == np.float64
+    np.testing.assert_allclose(moved.rotation, rotation.exp([0.0, 0.0, 1.0]))
+    np.testing.assert_allclose(SE3().minus(moved, pose), [1, 0, 0, 0, 0, 1], atol=1e-15)
+
+
+POSES = Pose(np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1)))
+NO_POSITION = Pose(np.array([[0.0, np.nan, 0.0], [0.0, 0.0, 0.0]]), POSES.rotation)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: SE2().plus(np.zeros(3), np.zeros(2)),
+            r"increments must have .*\(..., 3\), got \(2,",
+        ),
+        (lambda: SE2().minus(np.zeros((4, 2)), np.zeros(3)), r"states must have .* got \(4, 2\)"),
+        (lambda: SE2().minus(np.zeros(3), 0.0), r"origins must have shape \(..., 3\), got \(\)"),
+        (lambda: SE2().coordinates(np.zeros(3), np.zeros((1, 4))), r"states must .*got \(1, 4\)"),
+        (lambda: SE2().states(np.zeros(3), np.zeros((1, 4))), r"x must have shape .*got \(1, 4\)"),
+        (lambda: SE2().jacobian(np.zeros((1, 4))), r"x must have shape .*got \(1, 4\)"),
+        (lambda: SE3().states(LEVEL, np.zeros(3)), r"x must have shape \(..., 6\), got \(3,\)"),
+        (lambda: SE3().jacobian(np.zeros(3)), r"x must have shape \(..., 6\), got \(3,\)"),
+        (lambda: SE3().plus(LEVEL, np.zeros(3)), r"increments must have shape \(..., 6\), got \(3"),
+        (
+            lambda: SE3().minus(Pose(np.zeros(2), np.eye(3)), LEVEL),
+            r"position of states .*\(..., 3",
+        ),
+        (
+            lambda: SE3().minus(LEVEL, Pose(np.zeros(3), np.eye(2))),
+            r"rotation of origins .*\(2, 2\)",
+        ),
+        (lambda: SE2().mean(np.empty((0, 3))), r"states must have at least one row"),
+        (
+            lambda: SE2().mean(np.zeros((2, 3)), [1.0]),
+            r"w must have one row per row of states \(2\)",
+        ),
+        (lambda: SE2().mean(np.zeros((2, 3)), [0.0, 0.0]), r"w must not all be zero"),
+        (
+            lambda: SE3().mean(Pose(np.empty((0, 3)), np.empty((0, 3, 3)))),
+            r"states must have at le",
+        ),
+        (lambda: SE3().mean(POSES, [1.0]), r"w must have one row per row of states \(2\), got 1"),
+        (lambda: SE3().mean(POSES, [0.0, 0.0]), r"w must not all be zero"),
+        (lambda: SE3().mean(NO_POSITION), r"positions of states must be finite, got nan at index"),
+        (lambda: SE3().mean(LEVEL), r"positions of states must have shape \(n, 3\).*got \(3,\)"),
+    ],
+)
+def test_what_is_no_state_of_a_chart_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_tuple_is_no_pose():
+    with pytest.raises(
+        TypeError, match=r"states must be a Pose\(position, rotation\), got a tuple o"
+    ):
+        SE3().minus((np.zeros(3), np.eye(3)), LEVEL)
+
+
 def test_wrapped_angles():
     np.testing.assert_array_equal(wrap([np.pi, -np.pi, 0.0]), [np.pi, np.pi, 0.0])
     angle = np.linspace(-20, 20, 1001)
@@ -259,7 +338,15 @@ def test_covariances_of_a_chart_without_turns_stay_shared():
         (lambda: rotation.exp([1.0, 2.0]), r"v must have shape \(..., 3\), got \(2,\)"),
         (lambda: rotation.log(np.eye(2)), r"R must have shape \(..., 3, 3\), got \(2, 2\)"),
         (lambda: rotation.log(2 * np.eye(3)), r"R must hold rotations.*off by 3"),
-        (lambda: rotation.log(-np.eye(3)), r"R must hold rotations"),
+        (lambda: rotation.log(-np.eye(3)), r"R must hold rotations.*det R = -1: mirrored"),
+        (
+            lambda: rotation.log([np.eye(3), np.eye(3), np.diag([1.0, 1.0, -2.0]), 2 * np.eye(3)]),
+            r"R must hold rotations.*; det R = -2 at index 2: mirrored",
+        ),
+        (
+            lambda: rotation.log([np.eye(3), 1.1 * np.eye(3), -np.eye(3)]),
+            r"R must hold rotations.*; R'R is off by 0.21 at index 1",
+        ),
         (lambda: rotation.exp([np.nan, 0, 0]), r"v must be finite, got nan"),
         (lambda: rotation.from_quaternion(np.zeros(4)), r"q must have quaternions of positive len"),
         (lambda: rotation.mean(np.eye(3)), r"R must have shape \(n, 3, 3\) .* \(3, 3\)"),

@@ -55,7 +55,7 @@ def fraction(name: str, value: Any) -> float:
 
 def real_array(name: str, value: ArrayLike) -> Array:
     """``value`` as a float64 array without NaN or infinity."""
-    array = _floats(name, value)
+    array = floats(name, value)
     bad = first_not_finite(array.ravel())
     if bad >= 0:
         where = tuple(int(i) for i in np.unravel_index(bad, array.shape))
@@ -63,7 +63,8 @@ def real_array(name: str, value: ArrayLike) -> Array:
     return array
 
 
-def _floats(name: str, value: ArrayLike) -> Array:
+def floats(name: str, value: ArrayLike) -> Array:
+    """``value`` as a float64 array."""
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -72,7 +73,7 @@ def _floats(name: str, value: ArrayLike) -> Array:
 
 def below_one(name: str, value: ArrayLike) -> Array:
     """``value`` as a vector of numbers in [0, 1)."""
-    array = np.asarray(_floats(name, value), order="C")
+    array = np.asarray(floats(name, value), order="C")
     bad = first_outside(array.ravel(), 0.0, BELOW_ONE)
     if array.ndim != 1 or bad >= 0:
         got = f"{array[bad]} at {bad}" if array.ndim == 1 else f"shape {array.shape}"

@@ -6,11 +6,13 @@ particles are written in one chart, the tangent space at a reference state near 
 .. math:: x = (p,\ \mathrm{Log}(R_{ref}^\top R)) \in \mathbb R^6 \quad\text{for a pose } (p, R).
 
 A *chart* knows how to go there (``coordinates``) and back (``states``); how a state moves by a
-small increment :math:`\xi` in its own frame, :math:`(p + \xi_p, R\, \mathrm{Exp}\, \xi_R)`
-(``plus``), and which increment leads from one state to another (``minus``); what an increment does
-to the coordinates (``jacobian``, so that a covariance of increments becomes D S D'; a chart that
-knows a shorter way to all of these has ``covariances(x, S)`` too); and the mean of weighted states.
-There are three:
+small increment :math:`\xi`, :math:`(p + \xi_p, R\, \mathrm{Exp}\, \xi_R)`: the position along the
+axes of the world, the turn in the frame of the body (``plus``), and which increment leads from one
+state to another (``minus``); what an increment does to the coordinates (``jacobian``, so that a
+covariance of increments becomes D S D'); and the mean of weighted states.  Two methods are
+optional: ``covariances(x, S)``, a shorter way to all D S D', and ``checked(name, states, *rows)``,
+which refuses what is no state (or no stack of n, with ``rows`` = n) before a filter works with it.
+There are three charts:
 
 ===========  =======================  ==================================================
 chart        state                    coordinates
@@ -20,7 +22,8 @@ chart        state                    coordinates
 `Angles`     rows of d numbers        the same, each angle within pi of the reference's
 ===========  =======================  ==================================================
 
-``Angles(d)`` without angles is plain R^d.  All functions take stacks of states.
+``Angles(d)`` without angles is plain R^d.  All functions take stacks of states; whole numbers
+become float64.
 """
 
 from __future__ import annotations
@@ -35,12 +38,20 @@ from numpy.typing import ArrayLike
 from skh import _checks, _compiled_rotation
 from skh._checks import Array
 from skh.geometry import rotation
+from skh.geometry.stack import State, described
 
-State = Any  # a stack of states: an array or a tuple of arrays, one row per state
+ROUNDING = 1e-12  # radians: a step of the mean that is none
+MOST_STEPS = 1_000  # of the mean; two nearly always, more where weights go round the circle evenly
 
 
 class Pose(NamedTuple):
-    """Positions (..., 3) and orientations (..., 3, 3), which turn body into world coordinates."""
+    """Positions (..., 3) and orientations (..., 3, 3), which turn body into world coordinates.
+
+    >>> level = Pose(np.zeros(3), np.eye(3))
+    >>> ahead = SE3().plus(level, [2.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2])  # 2 m along x, then left
+    >>> ahead.position, ahead.rotation.round(12) @ [1.0, 0.0, 0.0]
+    (array([2., 0., 0.]), array([0., 1., 0.]))
+    """
 
     position: Array
     rotation: Array
@@ -67,7 +78,7 @@ class Chart(Protocol):
         ...
 
     def plus(self, states: State, increments: Array) -> State:
-        """States moved by increments in their own frame."""
+        """States moved by increments: along the world's axes, and turned in their own frame."""
         ...
 
     def minus(self, states: State, origins: State) -> Array:
@@ -96,15 +107,19 @@ class SE3:
 
     def coordinates(self, reference: Pose, states: Pose) -> Array:
         """(p, Log(R_ref' R))."""
-        turn = rotation.between(reference.rotation, states.rotation)
-        return np.concatenate([states.position, turn], axis=-1)
+        p, R = _pose("states", states)
+        return np.concatenate([p, rotation.between(_pose("reference", reference)[1], R)], axis=-1)
 
     def states(self, reference: Pose, x: Array) -> Pose:
         """(x_p, R_ref Exp(x_R))."""
-        return Pose(x[..., :3].copy(), rotation.turned(reference.rotation, x[..., 3:]))
+        x = _vectors("x", x, 6)
+        return Pose(
+            x[..., :3].copy(), rotation.turned(_pose("reference", reference)[1], x[..., 3:])
+        )
 
     def jacobian(self, x: Array) -> Array:
         """blkdiag(I, J_r^-1)."""
+        x = _vectors("x", x, 6)
         D = np.zeros((*x.shape, 6))
         D[..., :3, :3] = np.eye(3)
         D[..., 3:, 3:] = rotation.right_jacobian_inverse(x[..., 3:])
@@ -116,20 +131,60 @@ class SE3:
         _compiled_rotation.pose_covariances(out, np.ascontiguousarray(x), np.ascontiguousarray(S))
         return out
 
-    def plus(self, states: Pose, increments: Array) -> Pose:
+    def plus(self, states: Pose, increments: ArrayLike) -> Pose:
         """(p + xi_p, R Exp(xi_R))."""
-        turned = rotation.turned(states.rotation, increments[..., 3:])
-        return Pose(states.position + increments[..., :3], turned)
+        (p, R), xi = _pose("states", states), _vectors("increments", increments, 6)
+        return Pose(p + xi[..., :3], rotation.turned(R, xi[..., 3:]))
 
     def minus(self, states: Pose, origins: Pose) -> Array:
         """(p - p_0, Log(R_0' R))."""
-        turn = rotation.between(origins.rotation, states.rotation)
-        return np.concatenate([states.position - origins.position, turn], axis=-1)
+        (p, R), (p_0, R_0) = _pose("states", states), _pose("origins", origins)
+        return np.concatenate([p - p_0, rotation.between(R_0, R)], axis=-1)
 
-    def mean(self, states: Pose, w: Array | None = None) -> Pose:
+    def mean(self, states: Pose, w: ArrayLike | None = None) -> Pose:
         """The mean position and the mean rotation."""
-        position = np.average(states.position, axis=0, weights=w)
-        return Pose(position, rotation.mean(states.rotation, w))
+        p, R = _pose("states", states)
+        p = _checks.points("the positions of states", p, 3)
+        _probabilities(w, len(p))
+        w = None if w is None else np.asarray(w, dtype=np.float64)
+        return Pose(np.average(p, axis=0, weights=w), rotation.mean(R, w))
+
+    def checked(self, name: str, states: Any, *rows: int) -> Pose:
+        """The states, if they are poses: one, or a stack of as many as ``rows`` says."""
+        p, R = _pose(name, states)
+        p = _checks.shaped(f"the position of {name}", p, *rows, 3)
+        where = f"the rotation of {name}"
+        R = _checks.shaped(where, R, *rows, 3, 3)
+        return Pose(p, rotation.rotations(where, R, "particle"))
+
+
+def _pose(name: str, pose: Any) -> Pose:
+    """A pose whose parts are float64 and end as they must."""
+    if not isinstance(pose, Pose):
+        raise TypeError(f"{name} must be a Pose(position, rotation), got {described(pose)}")
+    p = _vectors(f"the position of {name}", pose.position, 3)
+    R = _vectors(f"the rotation of {name}", pose.rotation, 3, 3)
+    return Pose(p, R)
+
+
+def _vectors(name: str, value: ArrayLike, *ends: int) -> Array:
+    """``value`` as float64, of a shape that ends as it must."""
+    array = _checks.floats(name, value)
+    if array.shape[-len(ends) :] != ends:
+        shape = ", ".join(str(end) for end in ends)
+        raise ValueError(f"{name} must have shape (..., {shape}), got {array.shape}")
+    return array
+
+
+def _probabilities(w: ArrayLike | None, n: int) -> Array:
+    """The weights of n states; None is all alike."""
+    if n == 0:
+        raise ValueError("states must have at least one row to have a mean, got none")
+    if w is None:
+        return np.full(n, 1 / n)
+    w = _checks.probabilities("w", w)
+    _checks.same_length("w", w, "states", n)
+    return w
 
 
 @dataclass(frozen=True)
@@ -154,46 +209,68 @@ class Angles:
 
     def coordinates(self, reference: Array, states: Array) -> Array:
         """The states, each angle moved by whole turns to within pi of the reference's."""
-        return reference + self.minus(states, reference)
+        return np.asarray(reference + self.minus(states, reference))
 
     def states(self, reference: Array, x: Array) -> Array:
         """``x``."""
-        return np.array(x)
+        return _vectors("x", x, self.d).copy()
 
     def jacobian(self, x: Array) -> Array:
         """The identity."""
+        x = _vectors("x", x, self.d)
         return np.broadcast_to(np.eye(self.d), (*x.shape, self.d))
 
     def covariances(self, x: Array, S: Array) -> Array:
         """``S``, one for all where it is."""
         return S
 
-    def plus(self, states: Array, increments: Array) -> Array:
+    def plus(self, states: ArrayLike, increments: ArrayLike) -> Array:
         """The sum, with angles in (-pi, pi]."""
-        return self._wrapped(states + increments)
+        xi = _vectors("increments", increments, self.d)
+        return self._wrapped(_vectors("states", states, self.d) + xi)
 
-    def minus(self, states: Array, origins: Array) -> Array:
+    def minus(self, states: ArrayLike, origins: ArrayLike) -> Array:
         """The difference, with angles in (-pi, pi]."""
-        return self._wrapped(np.asarray(states - origins))
+        origins = _vectors("origins", origins, self.d)
+        return self._wrapped(_vectors("states", states, self.d) - origins)
 
-    def mean(self, states: Array, w: Array | None = None) -> Array:
-        """The mean; that of an angle starts from the direction of the mean vector."""
+    def mean(self, states: ArrayLike, w: ArrayLike | None = None) -> Array:
+        """The mean; that of an angle starts from the direction of the mean vector.
+
+        Each step goes to the mean of the angles as seen from the guess.  It is the last one unless
+        an angle changes sides, and then the sum of squares has become smaller.
+        """
         states = _checks.points("states", states, self.d)
-        w = np.full(len(states), 1 / len(states)) if w is None else _checks.probabilities("w", w)
+        w = _probabilities(w, len(states))
         guess, turning = w @ states, list(self.angles)
         guess[turning] = np.angle(w @ np.exp(1j * states[:, turning]))
-        for _ in range(3):  # after the first, only if a state changes sides
-            guess = guess + w @ self.minus(states, guess)
+        for _ in range(MOST_STEPS):
+            step = w @ self.minus(states, guess)
+            guess = guess + step
+            if np.abs(step[turning]).max(initial=0.0) < ROUNDING:
+                break
         return self._wrapped(guess)
 
+    def checked(self, name: str, states: Any, *rows: int) -> Array:
+        """The states, if they are rows of d numbers: one, or as many as ``rows`` says."""
+        return _checks.shaped(name, states, *rows, self.d)
+
     def _wrapped(self, x: Array) -> Array:
-        x, turning = np.array(x), list(self.angles)
+        """``x``, whose angles are wrapped in place."""
+        turning = list(self.angles)
         x[..., turning] = wrap(x[..., turning])
         return x
 
 
 def SE2() -> Angles:  # noqa: N802 - a chart like the others
-    """Poses in the plane, rows (x, y, heading)."""
+    """Poses in the plane, rows (x, y, heading).
+
+    >>> chart = SE2()
+    >>> chart.plus([1.0, 2.0, 3.0], [0.5, 0.0, 0.5]).round(4)  # the heading goes on at -pi
+    array([ 1.5   ,  2.    , -2.7832])
+    >>> chart.minus([1.0, 2.0, -3.0], [1.0, 2.0, 3.0]).round(4)  # and the short way round
+    array([0.    , 0.    , 0.2832])
+    """
     return Angles(3, angles=(2,))
 
 

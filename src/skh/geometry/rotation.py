@@ -128,15 +128,27 @@ def projected(A: Array) -> Array:
     return np.asarray(U @ Vt)
 
 
-def rotations(name: str, R: ArrayLike) -> Array:
-    """``R`` as finite matrices (..., 3, 3), if they are rotations."""
+def rotations(name: str, R: ArrayLike, row: str = "index") -> Array:
+    """``R`` as finite matrices (..., 3, 3), if they are rotations; a ``row`` is called that."""
     R = _checks.real_array(name, R)
     if R.shape[-2:] != (3, 3):
         raise ValueError(f"{name} must have shape (..., 3, 3), got {R.shape}")
-    error, mirrored = _compiled_rotation.errors(np.ascontiguousarray(R).reshape(-1, 3, 3))
+    error, mirrored = _compiled_rotation.errors(_one_or_all(R))
     if error > ORTHOGONAL or mirrored:
-        raise ValueError(f"{name} must hold rotations, R'R = I and det R = 1; off by {error:.3g}")
+        found = _first_error(R.reshape(-1, 3, 3), row if R.ndim > 2 else "")
+        raise ValueError(f"{name} must hold rotations, R'R = I and det R = 1; {found}")
     return R
+
+
+def _first_error(R: Array, row: str) -> str:
+    """What is wrong with the first matrix of a stack that is no rotation."""
+    errors = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
+    volumes = np.linalg.det(R)
+    i = int(((errors > ORTHOGONAL) | (volumes < 0)).argmax())
+    where = f" at {row} {i}" if row else ""
+    if volumes[i] < 0:
+        return f"det R = {volumes[i]:.3g}{where}: mirrored"
+    return f"R'R is off by {errors[i]:.3g}{where}"
 
 
 def _vectors(name: str, v: ArrayLike, d: int = 3) -> Array:
@@ -150,11 +162,16 @@ def _one_or_all(R: Array) -> Array:
     """Rotations (n, 3, 3), or only the first of them (1, 3, 3) where all rows share its memory."""
     if R.ndim == 3 and R.strides[0] == 0:
         R = R[:1]
-    return np.ascontiguousarray(R).reshape(-1, 3, 3)
+    return _input(R, 2)
 
 
 def _rows(kernel: Callable[[Array], Array], stack: Array, axes: int) -> Array:
     """A kernel that takes one row per rotation, on a stack of any shape whose last axes are one."""
-    rows = np.ascontiguousarray(stack).reshape(-1, *stack.shape[stack.ndim - axes :])
-    out = kernel(rows)
+    out = kernel(_input(stack, axes))
     return out.reshape(*stack.shape[: stack.ndim - axes], *out.shape[1:])
+
+
+def _input(stack: Array, axes: int) -> Array:
+    """A stack as the rows of a kernel: read-only, so that one compiled version serves all."""
+    rows = np.ascontiguousarray(stack).reshape(-1, *stack.shape[stack.ndim - axes :])
+    return _checks.read_only(rows)

@@ -1,0 +1,49 @@
+"""Stacks of states: an array or a tuple of arrays, one row per state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skh import _checks
+from skh._checks import Array
+
+State = Any  # one state or a stack of them
+
+
+def tiled(state: State, n: int) -> State:
+    """A state in n rows that share memory."""
+    return mapped(lambda part: np.broadcast_to(part, (n, *np.shape(part))), state)
+
+
+def read_only(states: State) -> State:
+    """The same states, which refuse assignment; nothing is copied."""
+    return mapped(_checks.read_only, states)
+
+
+def rows_of(states: State) -> int:
+    """Number of states."""
+    return len(states[0] if isinstance(states, tuple) else states)
+
+
+def mapped(f: Callable[[Array], Array], states: State) -> State:
+    """A function of each array."""
+    if not isinstance(states, tuple):
+        return f(states)
+    parts = [mapped(f, part) for part in states]
+    return type(states)(*parts) if hasattr(states, "_fields") else tuple(parts)
+
+
+def described(value: Any) -> str:
+    """What somebody returned, in few words: its type, and its shape where it has one."""
+    if value is None:
+        return "None"
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return f"an array of shape {shape}"
+    kind = type(value).__name__
+    if isinstance(value, tuple | list):
+        return f"a {kind} of {len(value)}"
+    return f"{value!r}" if isinstance(value, int | float | str) else f"a {kind}"

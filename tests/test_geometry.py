@@ -326,9 +326,10 @@ def test_covariances_of_a_chart_without_turns_stay_shared():
     pf = skh.ParticleFilter(Charted(model, SE2()), skh.Stratified(), 7, rng=0)
     pf.step(0.0)
     assert pf.predict().covariances.shape == (3, 3)
-    model.noise = 0.1
+    model.noise = [0.1, 0.2]
     pf.step(0.0)
-    with pytest.raises(ValueError, match=r"transition must have shape \(3, 3\) or \(7, 3, 3\), g"):
+    message = r"that model.transition at t=1 returns must have shape \(\), \(7,\), .*, got \(2,\)"
+    with pytest.raises(ValueError, match=message):
         pf.predict()
 
 

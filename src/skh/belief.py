@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -112,6 +113,10 @@ class FilterResult:
     rules the evidence itself is unbiased.  Points that were *optimised* are no unbiased sample:
     with `FWQuad` the estimate is usually much closer, but biased, and with too small a kernel
     variance it can be far off.
+
+    Of a `skh.geometry.Charted` model, ``means``, ``covariances``, ``quantiles`` and
+    `trajectories` are coordinates, each in the chart of its step; ``mean_states`` and
+    `skh.geometry.paths_of` are states.
     """
 
     means: Array  # (T, d)
@@ -124,6 +129,7 @@ class FilterResult:
     quantiles: Array  # (T, len(quantiles), d)
     z_means: Array | None = None  # (T, n_z), where the model has a hidden part z
     joint_covariances: Array | None = None  # (T, d + n_z, d + n_z) of (x, z)
+    mean_states: Any = None  # (T, ...): for SE3 a Pose; None for models in R^d, which have means
     history: tuple[Belief, ...] | None = None  # the belief of each step, where it was asked for
 
     @property
@@ -141,15 +147,22 @@ class FilterResult:
         """The paths x_{0:T-1} that lead to the last particles, ``(n, T, d)``, and their weights.
 
         Read from the ancestors in the history; the further back, the fewer distinct points.  Those
-        that `skh.Smoothed` has moved are read as they were.
+        that `skh.Smoothed` has moved are read as they were.  For the states of a charted model see
+        `skh.geometry.paths_of`.
         """
-        if self.history is None:
-            raise ValueError("trajectories need particle_filter(..., history=True)")
-        path, line = [], np.arange(self.history[-1].n_particles)
-        for belief in reversed(self.history):
-            path.append(belief.x[line])
-            line = belief.ancestor[line]
-        return np.stack(path[::-1], axis=1), self.history[-1].w
+        path = traced(self.history)
+        return np.stack([belief.x[line] for belief, line in path], axis=1), path[-1][0].w
+
+
+def traced(history: tuple[Belief, ...] | None) -> list[tuple[Belief, Indices]]:
+    """Each belief, with those of its particles that lead to the last ones, one for each."""
+    if history is None:
+        raise ValueError("trajectories need particle_filter(..., history=True)")
+    path, line = [], np.arange(history[-1].n_particles)
+    for belief in reversed(history):
+        path.append((belief, line))
+        line = belief.ancestor[line]
+    return path[::-1]
 
 
 def quantile_levels(quantiles: ArrayLike) -> Array:
@@ -160,12 +173,18 @@ def quantile_levels(quantiles: ArrayLike) -> Array:
     return levels
 
 
-def summary(belief: Belief, quantiles: Array) -> dict[str, Any]:
+MeanState = Callable[[Belief], Any]  # of a model whose states are no vectors
+
+
+def summary(
+    belief: Belief, quantiles: Array, mean_state: MeanState | None = None
+) -> dict[str, Any]:
     """What a belief contributes to each field of a `FilterResult`."""
     levels = belief.quantile(quantiles) if len(quantiles) else np.empty((0, belief.x.shape[1]))
     hidden = belief.z and {"z_means": belief.z_mean, "joint_covariances": belief.joint_moments[1]}
     return {
         **(hidden or {}),
+        **({"mean_states": mean_state(belief)} if mean_state else {}),
         "means": belief.mean,
         "covariances": belief.covariance,
         "log_evidence_increments": belief.log_evidence_increment,
@@ -175,3 +194,14 @@ def summary(belief: Belief, quantiles: Array) -> dict[str, Any]:
         "n_likelihood_evaluations": belief.n_likelihood_evaluations,
         "quantiles": levels,
     }
+
+
+def stacked(values: Sequence[Any], axis: int = 0) -> Any:
+    """Arrays along a new axis; of tuples and dicts, part by part."""
+    first = values[0]
+    if isinstance(first, dict):
+        return {name: stacked([value[name] for value in values], axis) for name in first}
+    if not isinstance(first, tuple):
+        return np.stack(values, axis)
+    parts = [stacked(part, axis) for part in zip(*values, strict=True)]
+    return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)

@@ -13,6 +13,7 @@ instead of writing into those you are given.  More methods are optional:
 ``hidden_moments(carry)`` gives the mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part z
 of each particle, from which the results get the moments of z and of (x, z);
 ``joint_transition(t, x, carry)`` gives the Gaussians of (x_{t+1}, z_{t+1}) for joint prediction;
+``mean_state(belief)`` gives the mean of states that are no vectors, for the results;
 ``displaced(carry, ancestors)`` and ``blurred(carry, others)`` give the records of particles that
 `skh.Smoothed` has moved (see `skh.ancestors`).
 

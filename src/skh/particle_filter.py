@@ -21,7 +21,7 @@ from skh._checks import RNG, Array
 from skh._compiled_checks import first_not_below_infinity
 from skh._compiled_weights import reweighted
 from skh.ancestors import carried
-from skh.belief import Belief, FilterResult, Predicted, quantile_levels, summary
+from skh.belief import Belief, FilterResult, Predicted, quantile_levels, stacked, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
 from skh.mixture import GaussianMixture
@@ -100,7 +100,8 @@ class ParticleFilter:
 
         Exact given the particles for h = 1; further steps go through the rule.  With ``joint`` it
         is that of (x, z), for a model with ``joint_transition``.  Leaves the filter, its random
-        numbers included, as it is.
+        numbers included, as it is.  Of a `skh.geometry.Charted` model it is in the chart of its
+        step: for the way to states see `skh.geometry.reference_of`.
         """
         h = _checks.positive_int("h", h)
         if h == 1 and not joint:
@@ -259,6 +260,7 @@ def particle_filter(
     Parameters
     ----------
     model : Model or CarryingModel
+        In R^d, or `skh.geometry.Charted`: then ``result.mean_states`` are the filtered states.
     ys : observations
         Whatever ``model.log_likelihood`` takes; None or NaN where nothing was measured.
     rule : Rule, optional
@@ -283,15 +285,14 @@ def particle_filter(
     ((20, 3), np.int64(2000))
     """
     ys, levels = series(ys), quantile_levels(quantiles)
-    pf = ParticleFilter(model, rule, n, rng=rng)
+    pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
     rows: list[dict[str, Any]] = []
     kept: list[Belief] = []
     with progress_bar(progress, "filtering") as report:
         for t, y in enumerate(ys):
             belief = pf.step(y)
-            rows.append(summary(belief, levels))
+            rows.append(summary(belief, levels, mean_state))
             if history:
                 kept.append(belief)
             report(t + 1, len(ys))
-    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return FilterResult(**columns, history=tuple(kept) if history else None)
+    return FilterResult(**stacked(rows), history=tuple(kept) if history else None)

@@ -1,7 +1,7 @@
 """Rotations, poses and charts: what a state with an orientation needs to be filtered in R^d."""
 
 from skh.geometry import rotation
-from skh.geometry.charted import Charted, ChartedCarry, states_of
+from skh.geometry.charted import Charted, ChartedCarry, paths_of, reference_of, states_of
 from skh.geometry.charts import SE2, SE3, Angles, Chart, Pose, wrap
 
 __all__ = [
@@ -12,6 +12,8 @@ __all__ = [
     "Charted",
     "ChartedCarry",
     "Pose",
+    "paths_of",
+    "reference_of",
     "rotation",
     "states_of",
     "wrap",

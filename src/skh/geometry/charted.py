@@ -1,27 +1,26 @@
-"""A model on a manifold as a model in R^d: what a particle filter of this library can run.
+r"""A model on a manifold as a model in R^d: what a particle filter of this library can run.
 
-Write the model in terms of states (poses, say) and of a `Chart`; `Charted` does the rest::
+Write the model in terms of states (poses, say) and of a `Chart`; `Charted` does the rest:
 
-    class Robot:  # drives 1 m per step, turns at random; measures the bearing of a beacon at 0
-        def prior(self): return np.array([5.0, 0.0, 3.0]), 0.01 * np.eye(3)
-        def transition(self, t, s):
-            forward = np.stack([np.cos(s[:, 2]), np.sin(s[:, 2]), np.zeros(len(s))], axis=1)
-            return s + forward, np.diag([0.01, 0.01, 0.1])
-        def log_likelihood(self, t, s, y):
-            bearing = np.arctan2(-s[:, 1], -s[:, 0]) - s[:, 2]
-            return -0.5 * wrap(y - bearing) ** 2 / 0.01
-
-    model = Charted(Robot(), SE2())
-    result = skh.particle_filter(model, ys, rule, 50)
-
-``prior`` gives one state and the covariance of the increments around it; ``transition`` the most
-probable next state of each row, and the covariance of the increments around it, in any form that
-`GaussianMixture` takes a full matrix in.  A model whose particles carry a record (see `skh.model`)
-has ``initial_carry(states)``, ``move(t, states, carry, next_states)`` and a ``log_likelihood`` that
-takes and returns the record.
+>>> import numpy as np
+>>> import skh
+>>> from skh.geometry import SE2, Charted, wrap
+>>> class Robot:  # drives 1 m per step, turns at random; measures the bearing of a beacon at 0
+...     def prior(self):
+...         return np.array([5.0, 0.0, 3.0]), 0.01 * np.eye(3)
+...     def transition(self, t, s):
+...         forward = np.stack([np.cos(s[:, 2]), np.sin(s[:, 2]), np.zeros(len(s))], axis=1)
+...         return s + forward, np.diag([0.01, 0.01, 0.1])
+...     def log_likelihood(self, t, s, y):
+...         bearing = np.arctan2(-s[:, 1], -s[:, 0]) - s[:, 2]
+...         return -0.5 * wrap(y - bearing) ** 2 / 0.01
+>>> model = Charted(Robot(), SE2())
+>>> result = skh.particle_filter(model, [0.1, 0.2, -0.1], skh.Stratified(), 50, rng=0)
+>>> result.mean_states.shape
+(3, 3)
 
 The reference of the chart at t + 1 is the mean of the particles at t.  A belief's ``x`` are
-coordinates in it; `states_of` gives the states, of which the chart takes the mean.
+coordinates in it; `states_of` gives the states.
 """
 
 from __future__ import annotations
@@ -32,13 +31,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skh import _checks
 from skh._checks import Array
 from skh.ancestors import Ancestors, displaceable
-from skh.belief import Belief, Predicted
+from skh.belief import Belief, FilterResult, Predicted, stacked, traced
 from skh.gaussian import symmetric, transposed
-from skh.geometry.charts import Chart, State
+from skh.geometry.charts import Chart
+from skh.geometry.stack import State, described, mapped, read_only, rows_of, tiled
 from skh.mixture import GaussianMixture
-from skh.model import Carry, as_carrying
+from skh.model import Carry, as_carrying, gather
 
 
 class ChartedCarry(NamedTuple):
@@ -50,40 +51,114 @@ class ChartedCarry(NamedTuple):
 
 
 class Charted:
-    """A model on a manifold, filtered in the charts at the means of its particles."""
+    """A model on a manifold, filtered in the charts at the means of its particles.
+
+    Parameters
+    ----------
+    model : object with prior, transition, log_likelihood
+        As any `Model` or `CarryingModel`, but in terms of states: rows for `SE2` and `Angles`, a
+        `Pose` of stacks for `SE3`.  The states that it is given are read-only.
+
+        - ``prior()`` returns one state and the covariance of the increments around it; or, where
+          states are rows, a `GaussianMixture`: several hypotheses of where the start is.
+        - ``transition(t, states)`` returns the most probable next state of each, and the
+          covariances of the increments around them: (), (n,), (d, d) or (n, d, d), as a plain
+          model.  No mixtures.
+        - ``log_likelihood(t, states, y)`` returns (n,) numbers.
+        - A model whose particles carry a record (see `skh.model`) has ``initial_carry(states)``,
+          ``move(t, states, carry, next_states)``, a ``transition`` that takes the record, and a
+          ``log_likelihood`` that takes and returns it.
+
+        Models with ``joint_transition`` (`skh.RaoBlackwellized`) and ``observation_metric`` are
+        refused: both are about vectors.
+    chart : Chart
+        `SE3()`, `SE2()`, `Angles(d, angles=[...])`, or one of your own.
+
+    ``belief.x``, ``belief.mean``, ``result.means`` and ``pf.predict()`` are coordinates in the
+    chart of their step: for `SE3` relative to its reference, for `SE2` and `Angles` angles that may
+    lie beyond pi.  States are in ``result.mean_states``, `mean_state`, `states_of`, `paths_of` and,
+    for predictions, `reference_of`.
+
+    Examples
+    --------
+    A robot in the plane that turns at random and casts one ray, straight ahead, to a wall at x = 9:
+
+    >>> import numpy as np
+    >>> import skh
+    >>> def drive(t, s):  # half a metre straight ahead
+    ...     return s + 0.5 * np.stack([np.cos(s[:, 2]), np.sin(s[:, 2]), 0 * s[:, 2]], axis=1), 0.01
+    >>> def log_likelihood(t, s, y):  # one particle: (x, y, heading)
+    ...     return -0.5 * ((9.0 - s[0]) / np.cos(s[2]) - y) ** 2 / 0.1
+    >>> robot = skh.model_from_functions(
+    ...     prior=([0.0, 0.0, 0.0], 0.01),
+    ...     transition=drive,
+    ...     log_likelihood=log_likelihood,
+    ...     batched=False,
+    ... )
+    >>> model = skh.geometry.Charted(robot, skh.geometry.SE2())
+    >>> result = skh.particle_filter(model, [9.1, 8.4, None, 7.6], n=50, rng=0)
+    >>> result.mean_states.shape
+    (4, 3)
+    """
 
     def __init__(self, model: Any, chart: Chart) -> None:
         if not callable(getattr(chart, "coordinates", None)) or isinstance(chart, type):
             raise TypeError(f"chart must be a chart such as skh.geometry.SE3(), got {chart!r}")
+        _refuse_what_is_for_vectors(model)
         self.model = model
         self.chart = chart
         self._model: Any = as_carrying(model)
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0, in the chart at its own centre."""
-        centre, covariance = self._model.prior()
+        return self._start()[1]
+
+    def _start(self) -> tuple[State, GaussianMixture]:
+        """The reference of the first chart, and the distribution of x_0 in it."""
+        given, where = self._model.prior(), "that model.prior returns"
+        if isinstance(given, GaussianMixture):
+            means = self._checked(f"the means {where}", given.means, len(given))
+            reference = self.chart.mean(means, given.weights)
+            x = self.chart.coordinates(reference, means)
+            S = self._in_chart(f"the covariances {where}", x, given.covariances)
+            return reference, GaussianMixture(given.weights, x, S)
+        expected = "(state, covariance) or, where states are rows, a GaussianMixture"
+        centre, covariance = _pair("model.prior", given, expected)
+        centre = self._checked(f"the state {where}", centre)
         x = np.atleast_2d(self.chart.coordinates(centre, centre))
-        return GaussianMixture([1.0], x, covariance)
+        try:
+            return centre, GaussianMixture([1.0], x, covariance)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"model.prior must return {expected}: {error}") from error
 
     def initial_carry(self, x: Array) -> ChartedCarry:
         """The states of the first particles."""
-        states = self.chart.states(self._model.prior()[0], x)
-        return self._carry(states, self._model.initial_carry(states))
+        states = self.chart.states(self._start()[0], x)
+        return self._carry(states, self._model.initial_carry)
 
     def transition(self, t: int, x: Array, carry: ChartedCarry) -> tuple[Array, Array]:
         """Means and covariances of x_{t+1} in the next chart: D S D'."""
-        states, covariances = self._model.transition(t, carry.states, carry.inner)
+        returned = self._model.transition(t, carry.states, carry.inner)
+        where = f"model.transition at t={t}"
+        states, S = _pair(where, returned, "(states, covariances), and no mixture")
+        states = self._checked(f"the states that {where} returns", states, len(x))
         means = self.chart.coordinates(carry.reference, states)
-        return means, self._in_chart(means, covariances)
+        return means, self._in_chart(f"the covariances that {where} returns", means, S)
 
-    def _in_chart(self, means: Array, covariances: ArrayLike) -> Array:
+    def _checked(self, name: str, states: State, *rows: int) -> State:
+        """States of the model, if they are such; charts that cannot tell take them as they are."""
+        checked = getattr(self.chart, "checked", None)
+        return checked(name, states, *rows) if checked else states
+
+    def _in_chart(self, name: str, means: Array, covariances: ArrayLike) -> Array:
         """Covariances of coordinates from those of increments."""
-        n, d, S = *means.shape, np.asarray(covariances, dtype=np.float64)
-        if S.shape not in ((d, d), (n, d, d)):
+        n, d, S = *means.shape, _checks.floats(name, covariances)
+        if S.shape not in ((), (n,), (d, d), (n, d, d)):
             raise ValueError(
-                f"the covariances of transition must have shape ({d}, {d}) or ({n}, {d}, {d}), "
-                f"got {S.shape}"
+                f"{name} must have shape (), ({n},), ({d}, {d}) or ({n}, {d}, {d}), got {S.shape}"
             )
+        if S.ndim < 2:
+            S = np.multiply.outer(S, np.eye(d))
         shorter = getattr(self.chart, "covariances", None)
         if shorter:
             return np.asarray(shorter(means, S))
@@ -93,7 +168,7 @@ class Charted:
     def move(self, t: int, x: Array, carry: ChartedCarry, x_next: Array) -> ChartedCarry:
         """The chosen states, and what they tell about the records."""
         states = self.chart.states(carry.reference, x_next)
-        return self._carry(states, self._model.move(t, carry.states, carry.inner, states))
+        return self._carry(states, lambda new: self._model.move(t, carry.states, carry.inner, new))
 
     def displaced(self, carry: ChartedCarry, ancestors: Ancestors) -> ChartedCarry:
         """The states and records of moved particles."""
@@ -102,14 +177,14 @@ class Charted:
         inner = carry.inner
         if inner is not None:
             inner = displaceable(self._model).displaced(inner, ancestors)
-        return ChartedCarry(self.chart.states(reference, x), reference, inner)
+        return ChartedCarry(read_only(self.chart.states(reference, x)), reference, inner)
 
     def blurred(self, carry: ChartedCarry, others: Sequence[ChartedCarry]) -> ChartedCarry:
         """As the model."""
-        if carry.inner is None:
-            return carry
-        inner = self._model.blurred(carry.inner, [other.inner for other in others])
-        return carry._replace(inner=inner)
+        inner = carry.inner
+        if inner is not None:
+            inner = self._model.blurred(inner, [other.inner for other in others])
+        return carry._replace(states=read_only(carry.states), inner=inner)
 
     def log_likelihood(
         self, t: int, x: Array, y: Any, carry: ChartedCarry
@@ -124,21 +199,81 @@ class Charted:
         moments = getattr(self._model, "hidden_moments", None)
         return moments and (lambda carry: moments(carry.inner))
 
-    def _carry(self, states: State, inner: Carry) -> ChartedCarry:
-        n = len(states[0] if isinstance(states, tuple) else states)
-        return ChartedCarry(states, _tiled(self.chart.mean(states), n), inner)
+    def mean_state(self, belief: Belief) -> State:
+        """The mean of the particles' states; right wherever they are."""
+        return self.chart.mean(states_of(belief), belief.w)
+
+    def _carry(self, states: State, inner: Callable[[State], Carry]) -> ChartedCarry:
+        """New states, and the records that the model gives them; it may not write into them."""
+        reference, states = tiled(self.chart.mean(states), rows_of(states)), read_only(states)
+        return ChartedCarry(states, reference, inner(states))
 
 
-def _tiled(state: State, n: int) -> State:
-    """A state in n rows that share memory."""
-    if isinstance(state, tuple):
-        return type(state)(*(_tiled(part, n) for part in state))
-    return np.broadcast_to(state, (n, *np.shape(state)))
+def _refuse_what_is_for_vectors(model: Any) -> None:
+    """What would be ignored, or wrong, where states are not in R^d."""
+    if getattr(model, "observation_metric", None) is not None:
+        raise TypeError(
+            "a Charted model cannot have an observation_metric yet: leave it out, and rules learn "
+            "from the likelihoods what the observations see"
+        )
+    if hasattr(model, "joint_transition"):
+        raise TypeError(
+            f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "
+            "its filters as a model that carries records (see skh.model)"
+        )
+
+
+def _pair(where: str, returned: Any, expected: str) -> tuple[Any, Any]:
+    """The two things that a method returned."""
+    plain = isinstance(returned, tuple | list) and not hasattr(returned, "_fields")
+    if not plain or len(returned) != 2:
+        raise TypeError(f"{where} must return {expected}; got {described(returned)}")
+    return returned[0], returned[1]
 
 
 def states_of(belief: Belief | Predicted) -> State:
-    """The states of the particles of a `Charted` model, one per row."""
-    carry = belief.carry
+    """The states of the particles of a `Charted` model, one per row.
+
+    >>> import skh
+    >>> flight = skh.models.survey_flight(1, rng=0)
+    >>> belief = skh.ParticleFilter(flight.model, n=20, rng=1).step(flight.observations[0])
+    >>> poses = skh.geometry.states_of(belief)
+    >>> poses.position.shape, poses.rotation.shape
+    ((20, 3), (20, 3, 3))
+    """
+    states: State = _carry_of(belief).states
+    return states
+
+
+def reference_of(belief: Belief | Predicted) -> State:
+    """The state at which the chart of the next step is taken, that of ``pf.predict()``.
+
+    For the chart of ``pf.predict(h)``, do ``step(None)`` h - 1 times in a ``copy.deepcopy`` of the
+    filter.  With `SE2` and `Angles` coordinates are states but for whole turns, whatever the chart.
+
+    >>> import skh
+    >>> flight = skh.models.survey_flight(1, rng=0)
+    >>> pf = skh.ParticleFilter(flight.model, n=20, rng=1)
+    >>> belief = pf.step(flight.observations[0])
+    >>> x, _ = pf.predict().sample(5, rng=2)
+    >>> skh.geometry.SE3().states(skh.geometry.reference_of(belief), x).rotation.shape
+    (5, 3, 3)
+    """
+    return mapped(lambda part: part[0], _carry_of(belief).reference)
+
+
+def paths_of(result: FilterResult) -> tuple[State, Array]:
+    """The paths of states that lead to the last particles, (n, T, ...), and their weights.
+
+    As ``result.trajectories()``, which has coordinates, each in the chart of its step.
+    """
+    path = traced(result.history)
+    rows = [gather(states_of(belief), line) for belief, line in path]
+    return stacked(rows, axis=1), path[-1][0].w
+
+
+def _carry_of(belief: Belief | Predicted) -> ChartedCarry:
+    carry = getattr(belief, "carry", None)
     if not isinstance(carry, ChartedCarry):
-        raise TypeError(f"belief must come from a Charted model, got one that carries {carry!r}")
-    return carry.states
+        raise TypeError(f"belief must come from a Charted model, got {belief!r}")
+    return carry

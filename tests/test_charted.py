@@ -230,8 +230,12 @@ def test_transitions_to_what_is_no_rotation_are_refused(matrix, message):
         (SE3(), LEVEL, r"must return .*; got a Pose"),
         (SE3(), (np.zeros(6), 1.0), r"prior returns must be a Pose.*got an array of shape \(6,\)"),
         (SE3(), ((np.zeros(3), np.eye(3)), 1.0), r"returns must be a Pose.*got a tuple of 2"),
-        (SE3(), (Pose(np.zeros(2), np.eye(3)), 1.0), r"position of the state .*got \(2,\)"),
-        (SE3(), (Pose([0, 0, "a"], np.eye(3)), 1.0), r"position of the state .* real numbers"),
+        (
+            SE3(),
+            (Pose(np.zeros(2), np.eye(3)), 1.0),
+            r"the state .* must have a position .*got \(2,\)",
+        ),
+        (SE3(), (Pose([0, 0, "a"], np.eye(3)), 1.0), r"the state .* real numbers"),
         (SE3(), skh.GaussianMixture([1.0], np.zeros((1, 6)), 1.0), r"the means .*must be a Pose"),
     ],
 )

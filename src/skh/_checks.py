@@ -125,6 +125,8 @@ def rule(name: str, value: Any) -> None:
 def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:
     """``value`` as a finite array of the given shape; a letter stands for any length."""
     array = real_array(name, value)
+    if array.shape == shape:
+        return array
     fits = [isinstance(s, str) or s == n for s, n in zip(shape, array.shape, strict=False)]
     if array.ndim != len(shape) or not all(fits):
         expected = ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "")

@@ -134,11 +134,11 @@ class Charted:
     def initial_carry(self, x: Array) -> ChartedCarry:
         """The states of the first particles."""
         states = self.chart.states(self._start()[0], x)
-        return self._carry(states, self._model.initial_carry)
+        return self._carry(states, self._model.initial_carry(read_only(states)))
 
     def transition(self, t: int, x: Array, carry: ChartedCarry) -> tuple[Array, Array]:
         """Means and covariances of x_{t+1} in the next chart: D S D'."""
-        returned = self._model.transition(t, carry.states, carry.inner)
+        returned = self._model.transition(t, read_only(carry.states), carry.inner)
         where = f"model.transition at t={t}"
         states, S = _pair(where, returned, "(states, covariances), and no mixture")
         states = self._checked(f"the states that {where} returns", states, len(x))
@@ -168,7 +168,8 @@ class Charted:
     def move(self, t: int, x: Array, carry: ChartedCarry, x_next: Array) -> ChartedCarry:
         """The chosen states, and what they tell about the records."""
         states = self.chart.states(carry.reference, x_next)
-        return self._carry(states, lambda new: self._model.move(t, carry.states, carry.inner, new))
+        inner = self._model.move(t, carry.states, carry.inner, read_only(states))
+        return self._carry(states, inner)
 
     def displaced(self, carry: ChartedCarry, ancestors: Ancestors) -> ChartedCarry:
         """The states and records of moved particles."""
@@ -177,20 +178,20 @@ class Charted:
         inner = carry.inner
         if inner is not None:
             inner = displaceable(self._model).displaced(inner, ancestors)
-        return ChartedCarry(read_only(self.chart.states(reference, x)), reference, inner)
+        return ChartedCarry(self.chart.states(reference, x), reference, inner)
 
     def blurred(self, carry: ChartedCarry, others: Sequence[ChartedCarry]) -> ChartedCarry:
         """As the model."""
-        inner = carry.inner
-        if inner is not None:
-            inner = self._model.blurred(inner, [other.inner for other in others])
-        return carry._replace(states=read_only(carry.states), inner=inner)
+        if carry.inner is None:
+            return carry
+        inner = self._model.blurred(carry.inner, [other.inner for other in others])
+        return carry._replace(inner=inner)
 
     def log_likelihood(
         self, t: int, x: Array, y: Any, carry: ChartedCarry
     ) -> tuple[Array, ChartedCarry]:
         """As the model."""
-        log_l, inner = self._model.log_likelihood(t, carry.states, y, carry.inner)
+        log_l, inner = self._model.log_likelihood(t, read_only(carry.states), y, carry.inner)
         return log_l, carry._replace(inner=inner)
 
     @property
@@ -201,12 +202,10 @@ class Charted:
 
     def mean_state(self, belief: Belief) -> State:
         """The mean of the particles' states; right wherever they are."""
-        return self.chart.mean(states_of(belief), belief.w)
+        return self.chart.mean(_carry_of(belief).states, belief.w)
 
-    def _carry(self, states: State, inner: Callable[[State], Carry]) -> ChartedCarry:
-        """New states, and the records that the model gives them; it may not write into them."""
-        reference, states = tiled(self.chart.mean(states), rows_of(states)), read_only(states)
-        return ChartedCarry(states, reference, inner(states))
+    def _carry(self, states: State, inner: Carry) -> ChartedCarry:
+        return ChartedCarry(states, tiled(self.chart.mean(states), rows_of(states)), inner)
 
 
 def _refuse_what_is_for_vectors(model: Any) -> None:
@@ -241,8 +240,7 @@ def states_of(belief: Belief | Predicted) -> State:
     >>> poses.position.shape, poses.rotation.shape
     ((20, 3), (20, 3, 3))
     """
-    states: State = _carry_of(belief).states
-    return states
+    return read_only(_carry_of(belief).states)
 
 
 def reference_of(belief: Belief | Predicted) -> State:

@@ -145,8 +145,10 @@ class SE3:
         """The mean position and the mean rotation."""
         p, R = _pose("states", states)
         p = _checks.points("the positions of states", p, 3)
+        if w is None and len(p):
+            return Pose(p.mean(axis=0), rotation.mean(R))
         _probabilities(w, len(p))
-        w = None if w is None else np.asarray(w, dtype=np.float64)
+        w = np.asarray(w, dtype=np.float64)
         return Pose(np.average(p, axis=0, weights=w), rotation.mean(R, w))
 
     def checked(self, name: str, states: Any, *rows: int) -> Pose:
@@ -154,25 +156,28 @@ class SE3:
         p, R = _pose(name, states)
         p = _checks.shaped(f"the position of {name}", p, *rows, 3)
         where = f"the rotation of {name}"
-        R = _checks.shaped(where, R, *rows, 3, 3)
-        return Pose(p, rotation.rotations(where, R, "particle"))
+        return Pose(p, rotation.rotations(where, _checks.shaped(where, R, *rows, 3, 3), "particle"))
 
 
-def _pose(name: str, pose: Any) -> Pose:
-    """A pose whose parts are float64 and end as they must."""
+def _pose(name: str, pose: Any) -> tuple[Array, Array]:
+    """The parts of a pose, as float64 and of shapes that end as they must."""
     if not isinstance(pose, Pose):
         raise TypeError(f"{name} must be a Pose(position, rotation), got {described(pose)}")
-    p = _vectors(f"the position of {name}", pose.position, 3)
-    R = _vectors(f"the rotation of {name}", pose.rotation, 3, 3)
-    return Pose(p, R)
+    p, R = pose
+    p, R = _checks.floats(name, p), _checks.floats(name, R)
+    if p.shape[-1:] != (3,) or R.shape[-2:] != (3, 3):
+        raise ValueError(
+            f"{name} must have a position of shape (..., 3) and a rotation of shape (..., 3, 3), "
+            f"got {p.shape} and {R.shape}"
+        )
+    return p, R
 
 
-def _vectors(name: str, value: ArrayLike, *ends: int) -> Array:
-    """``value`` as float64, of a shape that ends as it must."""
+def _vectors(name: str, value: ArrayLike, d: int) -> Array:
+    """``value`` as float64 vectors of d numbers."""
     array = _checks.floats(name, value)
-    if array.shape[-len(ends) :] != ends:
-        shape = ", ".join(str(end) for end in ends)
-        raise ValueError(f"{name} must have shape (..., {shape}), got {array.shape}")
+    if array.shape[-1:] != (d,):
+        raise ValueError(f"{name} must have shape (..., {d}), got {array.shape}")
     return array
 
 

@@ -111,10 +111,10 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
         raise ValueError(f"R must have shape (n, 3, 3) with n >= 1, got {R.shape}")
     w = np.full(len(R), 1 / len(R)) if w is None else _checks.probabilities("w", w)
     _checks.same_length("w", w, "R", len(R))
-    M = projected(np.tensordot(w, R, 1))
+    M, rows = projected(np.tensordot(w, R, 1)), _input(R, 2)
     for _ in range(50):
-        step = w @ between(M, R)
-        M = M @ exp(step)
+        step = w @ _compiled_rotation.between(_input(M, 2), rows)
+        M = M @ _compiled_rotation.exp(_input(step, 1))[0]
         if np.abs(step).max() < 1e-15:
             break
     return M
@@ -172,6 +172,5 @@ def _rows(kernel: Callable[[Array], Array], stack: Array, axes: int) -> Array:
 
 
 def _input(stack: Array, axes: int) -> Array:
-    """A stack as the rows of a kernel: read-only, so that one compiled version serves all."""
-    rows = np.ascontiguousarray(stack).reshape(-1, *stack.shape[stack.ndim - axes :])
-    return _checks.read_only(rows)
+    """A stack as the rows of a kernel."""
+    return np.ascontiguousarray(stack).reshape(-1, *stack.shape[stack.ndim - axes :])

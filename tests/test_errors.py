@@ -218,6 +218,20 @@ BAD_VALUES = {
         lambda: skh.mmd(KERNEL, P, [[0.0]], [0.5, 0.5]),
         r"w must have one row per row of x",
     ),
+    "densities at points of wrong dimension": (
+        lambda: mixture(covariances=[1.0, 2.0]).log_densities(np.zeros((3, 3))),
+        r"x must have shape \(n, 2\), one point per row, got \(3, 3\)",
+    ),
+    "densities at NaN": (
+        lambda: P.log_densities([[0.0], [NAN]]),
+        r"x must be finite, got nan at index \(1, 0\)",
+    ),
+    "mean map at coordinates of wrong dimension": (
+        lambda: KERNEL.mean_map_at(P, np.zeros((3, 5))),
+        r"X must have shape \(1, n\), got \(3, 5\)",
+    ),
+    "negative factor": (lambda: P.widened(-1.0), r"factor must be a positive number, got -1.0"),
+    "NaN factor": (lambda: P.widened(NAN), r"factor must be a positive number, got nan"),
     "order": (
         lambda: skh.QuasiMonteCarlo("random"),
         r"order must be 'storage' or 'hilbert', got 'random'",
@@ -471,6 +485,23 @@ def test_values_do_not_follow_the_arrays_they_were_made_of():
     np.testing.assert_array_equal(p.means, np.zeros((2, 1)))
     assert kernel == skh.GaussianKernel([1.0, 2.0])
     assert skh.FWQuad(kernel) == skh.FWQuad(skh.GaussianKernel((1.0, 2.0)))
+
+
+@pytest.mark.parametrize("part", ["weights", "means", "covariances"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda p: p, lambda p: p.widened(2.0), lambda p: p.shrunk(0.5), lambda p: p.seen_by(None)],
+)
+def test_the_arrays_of_a_mixture_refuse_assignment(make, part):
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(make(mixture()), part)[...] = 100.0
+
+
+def test_what_a_filter_hands_out_cannot_change_its_next_step():
+    pf = skh.ParticleFilter(MODEL, skh.Stratified(), 4, rng=0)
+    for part in (pf.step(1.0).w, pf.belief.x, pf.predict().means):
+        with pytest.raises(ValueError, match="read-only"):
+            part[...] = NAN
 
 
 def test_a_failed_step_changes_nothing_and_the_next_one_goes_on():

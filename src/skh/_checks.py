@@ -105,7 +105,7 @@ def probabilities(name: str, value: ArrayLike) -> Array:
     array = real_array(name, value)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must have shape (K,) with K >= 1, got {array.shape}")
-    bad, total = first_negative_and_total(np.ascontiguousarray(array))
+    bad, total = first_negative_and_total(np.array(array))  # a copy takes assignment
     if bad >= 0:
         raise ValueError(f"{name} must be non-negative, got {array[bad]} at {bad}")
     if total == 0:

@@ -169,7 +169,8 @@ class GaussianKernel:
         return self.mean_map_at(p, self.coordinates(x, p.d))
 
     def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
-        """The mean map at points given in the kernel's `coordinates`."""
+        """The mean map at points ``X`` (d, n) given in the kernel's `coordinates`."""
+        X = _checks.shaped("X", X, p.d, "n")
         if self._turns(p):
             return self.aligned_mean_map(p)(X)
         return self._mean_map(self.mixture(p), X)
@@ -204,12 +205,12 @@ class GaussianKernel:
         if p.covariances.ndim == 1:
             _, means, S = self.aligned(p)
             return float(
-                self.scales[1] @ [_aligned_sum(p.weights, means, S, v) for v in self.variances]
+                self.scales[1] @ [_aligned_sum(p._weights, means, S, v) for v in self.variances]
             )
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
             # X - X' has the covariance 2 S around m_i - m_j, as in the mean map of that mixture.
-            X = np.ascontiguousarray(p.means.T)
+            X = np.ascontiguousarray(p._means.T)
             return float(p.weights @ self._mean_map(p.widened(2.0), X))
         return float(self.scales[1] @ [_pair_sum(p, v) for v in self.variances])
 
@@ -225,7 +226,7 @@ def _pair_sum(p: GaussianMixture, variance: float) -> float:
     rows, columns = np.tril_indices(p.d)
     S = np.ascontiguousarray(p.covariances[:, rows, columns].T) / variance
     X = np.ascontiguousarray(p.means.T) / variance**0.5
-    return float(_compiled_pairs.pair_sum(p.weights, S, X))
+    return float(_compiled_pairs.pair_sum(p._weights, S, X))
 
 
 def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) -> float:

@@ -72,7 +72,7 @@ def add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weig
         return
     W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
     A, heights = W / variance**0.5, weight * p.weights * determinant
-    in_threads(_compiled_bumps.add_skewed_bumps, out.size)(out, X, p.means, heights, A)
+    in_threads(_compiled_bumps.add_skewed_bumps, out.size)(out, X, p._means, heights, A)
 
 
 def mean_map_expansion(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:

@@ -64,23 +64,32 @@ class GaussianMixture:
     covariances: Array
     # What a filter knows of the observation to come; None outside of one.
     information: Information | None = field(init=False, repr=False, default=None)
+    _weights: Array = field(init=False, repr=False)
+    _means: Array = field(init=False, repr=False)
 
     def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
         w = _checks.probabilities("weights", weights)
         m = _checks.points("means", means).copy()  # the caller may use his array again
         _checks.same_length("means", m, "weights", len(w))
-        object.__setattr__(self, "weights", w)
-        object.__setattr__(self, "means", m)
         S = _covariances(covariances, *m.shape)
         if S.ndim >= 2:
             S, self.__dict__["_factors"] = checked_factors("covariances", S)
-        object.__setattr__(self, "covariances", S)
+        self._keep(w, m, S)
+
+    def _keep(self, weights: Array, means: Array, covariances: Array) -> None:
+        """Keep arrays that nobody else has; what is seen of them refuses assignment.
+
+        Numba would compile its functions once more for arrays that do, so it gets the others.
+        """
+        seen = (_checks.read_only(a) for a in (weights, means, covariances))
+        names = ("weights", "means", "covariances")
+        self.__dict__.update(zip(names, seen, strict=True), _weights=weights, _means=means)
 
     @classmethod
     def _known(cls, weights: Array, means: Array, covariances: Array) -> GaussianMixture:
         """A mixture of numbers that have been checked before, or follow from such."""
         p = object.__new__(cls)
-        p.__dict__.update(weights=weights, means=means, covariances=covariances, information=None)
+        p._keep(weights, means, covariances)
         return p
 
     @cached_property
@@ -91,7 +100,7 @@ class GaussianMixture:
 
     def seen_by(self, information: Information | None) -> GaussianMixture:
         """The same mixture, with what is known of the observation to come."""
-        p = self._known(self.weights, self.means, self.covariances)
+        p = object.__new__(type(self))
         p.__dict__.update(self.__dict__, information=information)
         return p
 
@@ -137,13 +146,13 @@ class GaussianMixture:
     @cached_property
     def curve(self) -> Indices:
         """The components in the order of a Hilbert curve through their means."""
-        return hilbert_order(self.means)
+        return hilbert_order(self._means)
 
     def linear_map(self, A: Array) -> GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
         A = _checks.shaped("A", A, "m", self.d)
         S = symmetric(A @ self.matrices @ A.T)
-        return self._known(self.weights, self.means @ A.T, S)
+        return self._known(self._weights, self.means @ A.T, S)
 
     @cached_property
     def matrices(self) -> Array:
@@ -153,7 +162,8 @@ class GaussianMixture:
 
     def widened(self, factor: float) -> GaussianMixture:
         """The mixture with all covariances multiplied by a positive number."""
-        return self._known(self.weights, self.means, np.asarray(factor * self.covariances))
+        factor = _checks.positive("factor", factor)
+        return self._known(self._weights, self._means, np.asarray(factor * self.covariances))
 
     def shrunk(self, share: float) -> GaussianMixture:
         """The mixture with its means drawn together, of the same mean and covariance.
@@ -162,7 +172,7 @@ class GaussianMixture:
         """
         share = _checks.fraction("share", share)
         means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
-        return self._known(self.weights, means, self.matrices + share * self.covariance_of_means)
+        return self._known(self._weights, means, self.matrices + share * self.covariance_of_means)
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
@@ -184,11 +194,11 @@ class GaussianMixture:
         L, n = self._factors, len(component)
         if L.ndim == 2:
             x = z @ L.T
-            in_threads(add_rows, n)(x, self.means, component)
+            in_threads(add_rows, n)(x, self._means, component)
             return x
         if L.ndim == 3:
-            return np.asarray(in_threads(place_rows, n)(self.means, L, component, z))
-        return np.asarray(in_threads(place_balls, n)(self.means, L.reshape(-1), component, z))
+            return np.asarray(in_threads(place_rows, n)(self._means, L, component, z))
+        return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d)."""
@@ -205,14 +215,14 @@ class GaussianMixture:
 
         Covariances are raised by a trace, so that a component without any has a density as well.
         """
-        trace = self._trace
+        x, trace = _checks.points("x", x, self.d), self._trace
         if self.covariances.ndim == 1:
             S = self.covariances[:, None] + trace  # (K, d)
-            square = squares_along_axes(x, self.means, 1.0 / S)
+            square = squares_along_axes(x, self._means, 1.0 / S)
             log_determinant = -0.5 * np.log(S).sum(axis=1)
         elif self.covariances.ndim == 3:
             W = inverse_root(self.covariances + np.diag(trace))
-            square = squares_skewed(np.ascontiguousarray(x.T), self.means, W)
+            square = squares_skewed(np.ascontiguousarray(x.T), self._means, W)
             log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
         else:
             W = inverse_root(self._mean_covariance() + np.diag(trace))

@@ -71,7 +71,7 @@ class Systematic(Sampling):
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """The k-th component is chosen by (k + u)/n with one u for all."""
-        return _gaussian_draw(p, systematic(p.weights, n, rng.random()), rng)
+        return _gaussian_draw(p, systematic(p._weights, n, rng.random()), rng)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ from skh._checks import Array, Indices
 from skh.belief import Belief, Predicted
 from skh.gaussian import deviations
 from skh.mixture import GaussianMixture
-from skh.model import Carry, CarryingModel, checked_carry, gather
+from skh.model import Carry, CarryingModel, gather
+from skh.returned import checked_carry
 from skh.rule import WeightedPoints
 
 C = TypeVar("C")
@@ -109,16 +110,18 @@ def carried(
     (n, d), where = points.x.shape, f"model.move at t={t}"
     if (shift := points.shift) is None:
         i = points.component // each
-        return checked_carry(model.move(t, old.x[i], gather(old.carry, i), points.x), n, where)
+        moved = model.move(t, old.x[i], gather(old.carry, i), points.x)
+        return checked_carry(moved, n, where, old.carry)
     columns = shift.mean + np.moveaxis(shift.root, -1, 0)  # (d, n, d)
     component, x = np.tile(points.component, 1 + d), np.tile(points.x, (1 + d, 1))
     ancestors = Ancestors.of(component, np.concatenate([shift.mean, *columns]), mixture, each)
     records = displaceable(model).displaced(old.carry, ancestors)
-    records = checked_carry(records, len(x), "model.displaced")
+    records = checked_carry(records, len(x), "model.displaced", old.carry)
     records = model.move(t, ancestors.moved(old.x), records, x)  # all of them in one call
-    records = checked_carry(records, len(x), where)
+    records = checked_carry(records, len(x), where, old.carry)
     first, *others = (gather(records, rows) for rows in np.arange((1 + d) * n).reshape(1 + d, n))
-    return checked_carry(displaceable(model).blurred(first, others), n, "model.blurred")
+    blurred = displaceable(model).blurred(first, others)
+    return checked_carry(blurred, n, "model.blurred", old.carry)
 
 
 def displaceable(model: object) -> Displaceable:

@@ -12,6 +12,7 @@ from skh import _checks
 from skh._checks import Array
 from skh.mixture import GaussianMixture
 from skh.model import Transition
+from skh.returned import real_numbers
 
 
 @dataclass(frozen=True)
@@ -36,17 +37,17 @@ class FunctionModel:
         """``log p(y_t | x_t)`` at each row of ``x``."""
         f = self.log_likelihood_function
         if self.batched:
-            return np.asarray(f(t, x, y), dtype=np.float64)
+            values = real_numbers(f(t, x, y), f"model.log_likelihood at t={t}")
+            return np.asarray(values, dtype=np.float64)
         return np.array([_number(f(t, row, y), t, i) for i, row in enumerate(x)])
 
 
 def _number(value: Any, t: int, i: int) -> float:
     """The log-likelihood of one particle; an array of one number is one too."""
-    array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "fiu":
-        raise ValueError(
-            f"log_likelihood of particle {i} at t={t} must return one number, got {value!r}"
-        )
+    where = f"log_likelihood of particle {i} at t={t}"
+    array = real_numbers(value, where)
+    if array.size != 1:
+        raise ValueError(f"{where} must return one number, got {value!r}")
     return float(array.item())
 
 

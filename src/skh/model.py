@@ -33,7 +33,6 @@ A model with its own filter per particle, in full::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -137,28 +136,6 @@ def as_carrying(model: Model | CarryingModel) -> CarryingModel:
 
 def _methods(protocol: type) -> list[str]:
     return [name for name, value in vars(protocol).items() if name[0] != "_" and callable(value)]
-
-
-def checked_carry(carry: Carry, n: int, where: str) -> Carry:
-    """``carry``, if each of its arrays has one row for each of n particles."""
-    for part in _parts(carry):
-        shape = getattr(part, "shape", None)
-        if not shape or shape[0] != n:
-            got = f"shape {shape}" if shape is not None else repr(part)
-            raise ValueError(
-                f"{where} must return records with one row for each of the {n} particles: arrays, "
-                f"or tuples and dicts of them; got {got}"
-            )
-    return carry
-
-
-def _parts(carry: Carry) -> Iterator[Any]:
-    """What stands in a carry where arrays should stand."""
-    if isinstance(carry, dict | tuple):
-        for value in carry.values() if isinstance(carry, dict) else carry:
-            yield from _parts(value)
-    elif carry is not None:
-        yield carry
 
 
 def gather(carry: Carry, index: Indices) -> Carry:

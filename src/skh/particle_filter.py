@@ -18,16 +18,16 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array
-from skh._compiled_checks import first_not_below_infinity
 from skh._compiled_weights import reweighted
 from skh.ancestors import carried
 from skh.belief import Belief, FilterResult, Predicted, quantile_levels, stacked, summary
 from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
 from skh.mixture import GaussianMixture
-from skh.model import Carry, CarryingModel, Model, as_carrying, checked_carry, predictive
+from skh.model import Carry, CarryingModel, Model, as_carrying, predictive
 from skh.observations import is_missing, series
 from skh.progress import Report, progress_bar
+from skh.returned import checked_carry, hidden_moments, weighed
 from skh.rule import Rule, checked_points
 
 
@@ -197,30 +197,18 @@ class ParticleFilter:
             mmd=new.mmd,
             n_likelihood_evaluations=evaluations,
             carry=carry,
-            z=self._hidden_moments(carry),
+            z=self._hidden_moments(t, n, carry),
             information=information,
         )
 
-    def _hidden_moments(self, carry: Carry) -> tuple[Array, Array] | None:
+    def _hidden_moments(self, t: int, n: int, carry: Carry) -> tuple[Array, Array] | None:
         moments = getattr(self._model, "hidden_moments", None)
-        return moments(carry) if moments else None
+        where = f"model.hidden_moments at t={t}"
+        return hidden_moments(moments(carry), n, where) if moments else None
 
     def _weigh(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
-        values, carry = self._model.log_likelihood(t, x, y, carry)
-        values = np.asarray(values, dtype=np.float64, order="C")
-        where = f"model.log_likelihood at t={t}"
-        if values.shape != (len(x),):
-            raise ValueError(
-                f"{where} must return shape ({len(x)},), one number per particle, "
-                f"got {values.shape}"
-            )
-        i = first_not_below_infinity(values)
-        if i >= 0:
-            raise ValueError(
-                f"{where} must return numbers below +inf, got {values[i]} for particle {i} "
-                f"at x={x[i]}"
-            )
-        return values, checked_carry(carry, len(x), where)
+        returned = self._model.log_likelihood(t, x, y, carry)
+        return weighed(returned, carry, x, f"model.log_likelihood at t={t}")
 
     def _propagate(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
         """Step 5: propagate the approximation forward."""

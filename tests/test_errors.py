@@ -1,5 +1,7 @@
 """Bad input is refused at the public edge: the argument is named, and what was expected."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,10 @@ RULES = [
     skh.Systematic(),
     skh.QuasiMonteCarlo(),
     skh.FWQuad(KERNEL),
+    skh.Refined(skh.Stratified(), KERNEL),
+    skh.Matched(skh.Stratified()),
+    skh.Smoothed(skh.Stratified()),
+    skh.Measured(skh.Stratified(), KERNEL),
 ]
 
 
@@ -212,7 +218,15 @@ BAD_VALUES = {
     ),
     "gram of different dimensions": (
         lambda: KERNEL.gram([[0.0]], [[0.0, 1.0]]),
-        r"x must have shape",
+        r"y must have shape \(n, 1\)",
+    ),
+    "sum at points of other dimensions": (
+        lambda: KERNEL.weighted_sum([[0.0]], [1.0], [[0.0, 1.0]]),
+        r"y must have shape \(n, 1\)",
+    ),
+    "one weight for a sum": (
+        lambda: KERNEL.weighted_sum([[0.0]], 1.0, [[0.0]]),
+        r"w must have shape \(n,\), got \(\)",
     ),
     "mmd weights": (
         lambda: skh.mmd(KERNEL, P, [[0.0]], [0.5, 0.5]),
@@ -388,7 +402,66 @@ BAD_TYPES = {
         lambda: skh.model_from_functions(([0.0], 1.0), max, max, observation_metric=3),
         r"observation_metric must be a function, got 3",
     ),
-    "rng": (lambda: P.sample(3, rng="seed"), "SeedSequence expects"),
+    "rule that makes rules": (
+        lambda: skh.ParticleFilter(MODEL, skh.default_rule, 5),
+        r"rule must be a rule .* got a function that makes one: write default_rule\(\)",
+    ),
+    "class of a rule": (
+        lambda: skh.Smoothed(skh.FWQuad),
+        r"rule must be a rule .* got the class FWQuad: write FWQuad\(...\)",
+    ),
+    "way to move points": (
+        lambda: skh.Matched(skh.Refine()),
+        r"rule must be a rule .* a way to move points goes into skh.Refined\(refine=...\)",
+    ),
+    "function of one argument": (
+        lambda: skh.ParticleFilter(MODEL, lambda p: p, 5),
+        r"rule must be a rule .* which cannot be called with \(p, n, rng=rng\)",
+    ),
+    "MMD of a kernel and a mixture in the wrong order": (
+        lambda: skh.mmd(P, KERNEL, [[0.0]], [1.0]),
+        r"kernel must be a GaussianKernel, got GaussianMixture",
+    ),
+    "MMD to no mixture": (
+        lambda: skh.mmd(KERNEL, None, [[0.0]], [1.0]),
+        r"p must be a GaussianMixture, got None",
+    ),
+    "mean map of points": (
+        lambda: KERNEL.mean_map([[0.0]], P),
+        r"p must be a GaussianMixture, got \[\[0.0\]\]",
+    ),
+    "mean map of nothing": (
+        lambda: KERNEL.mean_map_at(None, np.zeros((1, 1))),
+        r"p must be a GaussianMixture, got None",
+    ),
+    "norm of nothing": (lambda: KERNEL.mean_norm2(None), r"p must be a GaussianMixture, got None"),
+    "coordinates of nothing": (lambda: KERNEL.mixture(3), r"p must be a GaussianMixture, got 3"),
+    "refinement of no mixture": (
+        lambda: skh.Refine()(KERNEL, 3, skh.MonteCarlo()(P, 3)),
+        r"p must be a GaussianMixture, got 3",
+    ),
+    "refinement by no kernel": (
+        lambda: skh.Refine()(1.0, P, skh.MonteCarlo()(P, 3)),
+        r"kernel must be a GaussianKernel, got 1.0",
+    ),
+    "refinement of no points": (
+        lambda: skh.Refine()(KERNEL, P, np.zeros((3, 1))),
+        r"points must be WeightedPoints, got array",
+    ),
+    "rng of a draw": (lambda: P.sample(3, rng="seed"), r"rng must be .* got 'seed'"),
+    "rng of digits": (lambda: P.sample(3, rng="12"), r"rng must be .* got '12'"),
+    "rng of a filter": (
+        lambda: skh.particle_filter(MODEL, [0.0], rng=True),
+        r"rng must be a Generator, a non-negative integer or None, got True",
+    ),
+    "rng of a simulation": (lambda: MODEL.simulate(3, rng=0.5), r"rng must be .* got 0.5"),
+    "rng of a jump-Markov model": (
+        lambda: skh.models.jmls().simulate(3, rng="a"),
+        r"rng must be .* got 'a'",
+    ),
+    "rng of a flight": (lambda: skh.models.survey_flight(3, rng="a"), r"rng must be .* got 'a'"),
+    "seed of a model": (lambda: skh.models.jmls(seed=0.5), r"seed must be .* got 0.5"),
+    "seed of a linear model": (lambda: skh.models.lgss3(seed="a"), r"seed must be .* got 'a'"),
 }
 
 
@@ -411,11 +484,26 @@ def test_every_rule_refuses_a_number_of_points_that_is_not_positive(rule, n):
         rule(P, n)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_names_what_it_cannot_use(rule):
+    with pytest.raises(TypeError, match="n must be a positive integer, got '3'"):
+        rule(P, "3")
+    with pytest.raises(TypeError, match="p must be a GaussianMixture, got 5"):
+        rule(5, P)
+    with pytest.raises(TypeError, match=r"rng must be a Generator, .* got 'a'"):
+        rule(P, 5, rng="a")
+    with pytest.raises(ValueError, match=r"rng must be a Generator, .* got -1"):
+        rule(P, 5, rng=-1)
+
+
 BAD_POINTS = {
-    "sum": ([[0.0], [1.0]], [1.0, 1.0], [0, 0], "weights that sum to one"),
-    "negative": ([[0.0], [1.0]], [1.5, -0.5], [0, 0], "non-negative weights"),
-    "NaN weight": ([[0.0], [1.0]], [NAN, 1.0], [0, 0], "weights that sum to one"),
-    "NaN point": ([[NAN], [1.0]], [0.5, 0.5], [0, 0], "finite points"),
+    "sum": ([[0.0], [1.0]], [1.0, 1.0], [0, 0], "weights that sum to one, got a sum of 2.0"),
+    "negative": ([[0.0], [1.0]], [1.5, -0.5], [0, 0], "non-negative weights, got -0.5 at 1"),
+    "NaN weight": ([[0.0], [1.0]], [NAN, 1.0], [0, 0], "non-negative weights, got nan at 0"),
+    "infinite weight": ([[0.0]], [np.inf], [0], "weights that sum to one, got a sum of inf"),
+    "NaN point": ([[0.0], [NAN]], [0.5, 0.5], [0, 0], r"finite points, got \[nan\] at 1"),
+    "no points": (np.empty((0, 1)), [], [], "rule must return at least one point, got w="),
+    "one weight for all": ([[0.0]], 1.0, [0], r"of shapes \(1, 1\), \(1,\), .* got .* \(\)"),
     "dimension": ([[0.0, 1.0], [1.0, 2.0]], [0.5, 0.5], [0, 0], r"of shapes \(2, 1\)"),
     "component": ([[0.0], [1.0]], [0.5, 0.5], [0, 9], r"components in 0..0"),
 }
@@ -427,6 +515,23 @@ def test_what_a_rule_returns_is_checked(x, w, component, message):
         return skh.WeightedPoints(np.array(x), np.array(w), np.array(component))
 
     with pytest.raises(ValueError, match=message):
+        skh.particle_filter(MODEL, [0.0], rule, 2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"x": "abc"}, "the x that a rule returns must be an array of real numbers, got 'abc'"),
+        ({"w": None}, "the w that a rule returns must be an array of real numbers, got None"),
+        ({"shift": 3}, "the shift that a rule returns must be a Shift or None, got 3"),
+        ({"mmd": "small"}, "rule must return a number for mmd, got 'small'"),
+    ],
+)
+def test_what_a_rule_returns_has_the_right_types(changed, message):
+    def rule(p, n, *, rng=None):
+        return replace(skh.Stratified()(p, n, rng=rng), **changed)
+
+    with pytest.raises(TypeError, match=message):
         skh.particle_filter(MODEL, [0.0], rule, 2)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from math import inf
 from numbers import Real
 from typing import Any
@@ -34,23 +35,30 @@ def positive_int(name: str, value: Any) -> int:
 
 def non_negative(name: str, value: Any) -> float:
     """``value`` as a float, if it is a finite number that is not below zero."""
-    if not isinstance(value, Real) or not 0 <= float(value) < inf:
+    if not _is_number(value) or not 0 <= float(value) < inf:
         raise ValueError(f"{name} must be a non-negative number, got {value!r}")
     return float(value)
 
 
 def positive(name: str, value: Any) -> float:
     """``value`` as a float, if it is a finite number above zero."""
-    if not isinstance(value, Real) or not 0 < float(value) < inf:
+    if not _is_number(value) or not 0 < float(value) < inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
 
 def fraction(name: str, value: Any) -> float:
     """``value`` as a float, if it is a number in [0, 1]."""
-    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+    if not _is_number(value) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
     return float(value)
+
+
+def truth(name: str, value: Any) -> bool:
+    """``value`` as a bool, if it is one: a word such as "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def real_array(name: str, value: ArrayLike) -> Array:
@@ -66,9 +74,19 @@ def real_array(name: str, value: ArrayLike) -> Array:
 def floats(name: str, value: ArrayLike) -> Array:
     """``value`` as a float64 array."""
     try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be an array of real numbers, got {value!r}") from error
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # rows of different lengths
+        array = np.array(None)
+    kind = array.dtype.kind
+    numbers = kind in "fiu" or (kind == "O" and all(_is_number(v) for v in array.flat))
+    if not numbers or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be an array of real numbers, got {value!r}")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a real number; a truth value is none."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def below_one(name: str, value: ArrayLike) -> Array:
@@ -117,9 +135,45 @@ def probabilities(name: str, value: ArrayLike) -> Array:
 
 
 def rule(name: str, value: Any) -> None:
-    """``value`` can be called, and is no class of which the caller forgot to make an object."""
-    if not callable(value) or isinstance(value, type):
-        raise TypeError(f"{name} must be a rule such as skh.Stratified(), got {value!r}")
+    """``value`` can be called as a rule is, and is nothing that only makes one."""
+    if isinstance(value, type):
+        advice = f"the class {value.__name__}: write {value.__name__}(...)"
+    elif not callable(value):
+        advice = repr(value)
+    elif _takes(value, None, 1, rng=None):
+        return
+    elif _takes(value):
+        advice = f"a function that makes one: write {getattr(value, '__name__', value)}()"
+    elif _takes(value, None, None, None, rng=None):  # as a Refine is called
+        advice = f"{value!r}: a way to move points goes into skh.Refined(refine=...)"
+    else:
+        advice = f"{value!r}, which cannot be called with (p, n, rng=rng)"
+    raise TypeError(f"{name} must be a rule such as skh.Stratified(), got {advice}")
+
+
+def _takes(function: Any, *args: Any, **kwargs: Any) -> bool:
+    """Whether a function can be called with these arguments, as far as that can be told."""
+    try:
+        signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions do not tell
+        pass
+    return True
+
+
+def generator(rng: Any, name: str = "rng") -> np.random.Generator:
+    """The random numbers that ``rng`` stands for: a generator itself, a seed, or None for any."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    try:
+        if isinstance(rng, bool | np.bool_ | str):  # which numpy would take for numbers
+            raise TypeError(type(rng).__name__)
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{name} must be a Generator, a non-negative integer or None, got {rng!r}"
+        ) from error
 
 
 def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:

@@ -22,7 +22,7 @@ from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
 from skh.refine import Refine, responsible
-from skh.rule import Rule, WeightedPoints, checked_points
+from skh.rule import Rule, WeightedPoints, asked, checked_points
 from skh.sampling import MonteCarlo, Sampling
 from skh.search import Target
 from skh.step import ConvexIterate, Herding, Iterate, ProtectedIterate, Step
@@ -113,7 +113,7 @@ class FWQuad:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
         """At most ``n`` points of ``p``."""
-        n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
+        n, rng = asked(p, n, rng)
         kernel = self.kernel or automatic_kernel(p, n)
         with announced(), engaged():
             x, component = self._candidates(p, self.search_points_for(n), rng)

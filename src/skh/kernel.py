@@ -28,7 +28,7 @@ from skh import _checks, _compiled, _compiled_bumps, _compiled_pairs
 from skh._checks import Array
 from skh.gaussian import check_covariance, symmetric
 from skh.mean_map import AlignedMeanMap, add_mean_map, mean_map_expansion
-from skh.mixture import GaussianMixture
+from skh.mixture import GaussianMixture, check_mixture
 from skh.threads import in_threads
 
 
@@ -108,9 +108,9 @@ class GaussianKernel:
                 f"got ({len(self._to_unit)}, {len(self._to_unit)})"
             )
 
-    def coordinates(self, x: ArrayLike, d: int | None = None) -> Array:
+    def coordinates(self, x: ArrayLike, d: int | None = None, name: str = "x") -> Array:
         """Rows ``x`` as coordinate-major ``(d, n)`` points, in which the metric is the identity."""
-        return self.coordinates_of(_checks.points("x", x, d))
+        return self.coordinates_of(_checks.points(name, x, d))
 
     def coordinates_of(self, x: Array) -> Array:
         """`coordinates` of points that are known to be finite."""
@@ -126,6 +126,7 @@ class GaussianKernel:
 
     def mixture(self, p: GaussianMixture) -> GaussianMixture:
         """``p`` in the same coordinates."""
+        check_mixture("p", p)
         self._check_dimension(p.d)
         return p if self._to_unit is None else p.linear_map(self._to_unit)
 
@@ -147,7 +148,7 @@ class GaussianKernel:
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The kernel between all rows of ``x`` and all rows of ``y``, ``(n, m)``."""
         X = self.coordinates(x)
-        Y = self.coordinates(y, len(X))
+        Y = self.coordinates(y, len(X), "y")
         out = np.empty((X.shape[1], Y.shape[1]))
         for row, c in zip(out, X.T, strict=True):
             _compiled.kernel_row(row, Y, c, self.scales)
@@ -156,8 +157,8 @@ class GaussianKernel:
     def weighted_sum(self, x: ArrayLike, w: ArrayLike, y: ArrayLike) -> Array:
         """``gram(y, x) @ w`` in memory of one row: the mean map of the weighted points ``x``."""
         X = self.coordinates(x)
-        Y = self.coordinates(y, len(X))
-        w = _checks.real_array("w", w)
+        Y = self.coordinates(y, len(X), "y")
+        w = _checks.shaped("w", w, "n")
         _checks.same_length("w", w, "x", X.shape[1])
         out = np.zeros(Y.shape[1])
         for rate, weight in self.scales.T:
@@ -166,10 +167,12 @@ class GaussianKernel:
 
     def mean_map(self, p: GaussianMixture, x: ArrayLike) -> Array:
         r""":math:`\mu_p(x) = E_p[\kappa(X, x)]` at each row of ``x``, ``(n,)``, exact."""
+        check_mixture("p", p)
         return self.mean_map_at(p, self.coordinates(x, p.d))
 
     def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
         """The mean map at points ``X`` (d, n) given in the kernel's `coordinates`."""
+        check_mixture("p", p)
         X = _checks.shaped("X", X, p.d, "n")
         if self._turns(p):
             return self.aligned_mean_map(p)(X)
@@ -202,6 +205,7 @@ class GaussianKernel:
 
     def mean_norm2(self, p: GaussianMixture) -> float:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
+        check_mixture("p", p)
         if p.covariances.ndim == 1:
             _, means, S = self.aligned(p)
             return float(
@@ -243,12 +247,20 @@ def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) 
     >>> mmd(GaussianKernel(1.0), p, [[0.0], [1.0]], [0.5, 0.5])
     0.0
     """
+    check_kernel("kernel", kernel)
+    check_mixture("p", p)
     x = _checks.points("x", x, p.d)
     w = _checks.probabilities("w", w)
     _checks.same_length("w", w, "x", len(x))
     quadratic = float(w @ kernel.weighted_sum(x, w, x))
     linear = float(w @ kernel.mean_map(p, x))
     return root(quadratic - 2 * linear + kernel.mean_norm2(p))
+
+
+def check_kernel(name: str, value: object) -> None:
+    """Refuse what is no kernel."""
+    if not isinstance(value, GaussianKernel):
+        raise TypeError(f"{name} must be a GaussianKernel, got {value!r}")
 
 
 def _metric(value: ArrayLike) -> tuple[tuple[float, ...], ...]:

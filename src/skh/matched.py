@@ -24,7 +24,7 @@ from skh._checks import RNG, Array
 from skh.automatic import spread
 from skh.mixture import GaussianMixture
 from skh.refine import responsible
-from skh.rule import Rule, WeightedPoints, checked_points
+from skh.rule import Rule, WeightedPoints, asked, checked_points
 
 LEAST = 0.1  # a share of the variance below which points are too few or too flat to be stretched
 
@@ -50,7 +50,7 @@ class Matched:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of the rule, moved."""
-        rng = np.random.default_rng(rng)
+        n, rng = asked(p, n, rng)
         points = checked_points(self.rule(p, n, rng=rng), p)
         x = matched(p, points.x, points.w)
         return WeightedPoints(x, points.w, responsible(p, x, rng))

@@ -235,9 +235,15 @@ class GaussianMixture:
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """``n`` independent draws, and the component that each came from."""
         n = _checks.positive_int("n", n)
-        rng = np.random.default_rng(rng)
+        rng = _checks.generator(rng)
         component = self.choose(rng.random(n))
         return self.place_chosen(component, rng.standard_normal((n, self.d))), component
+
+
+def check_mixture(name: str, value: object) -> None:
+    """Refuse what is no mixture."""
+    if not isinstance(value, GaussianMixture):
+        raise TypeError(f"{name} must be a GaussianMixture, got {value!r}")
 
 
 def _covariances(value: ArrayLike, K: int, d: int) -> Array:

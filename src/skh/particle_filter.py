@@ -71,7 +71,7 @@ class ParticleFilter:
         self._rule = default_rule() if rule is None else rule
         _checks.rule("rule", self._rule)
         self._n = _checks.positive_int("n", n)
-        self._rng = np.random.default_rng(rng)
+        self._rng = _checks.generator(rng)
         self._belief: Belief | None = None
         # Both are made when first needed and kept until an observation has been taken in, so that a
         # step that fails can be repeated with another observation as if nothing had happened.

@@ -29,9 +29,9 @@ from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.gaussian import whitener
 from skh.hilbert import hilbert_order
-from skh.kernel import GaussianKernel, root
-from skh.mixture import GaussianMixture
-from skh.rule import P, Rule, WeightedPoints, checked_points
+from skh.kernel import GaussianKernel, check_kernel, root
+from skh.mixture import GaussianMixture, check_mixture
+from skh.rule import P, Rule, WeightedPoints, asked, checked_points
 from skh.sampling import QuasiMonteCarlo
 from skh.weights import evened, protected_weights
 
@@ -62,6 +62,11 @@ class Refine:
         self, kernel: GaussianKernel, p: GaussianMixture, points: P, *, rng: RNG = None
     ) -> P:
         """The points moved to where the MMD to ``p`` is lower."""
+        check_kernel("kernel", kernel)
+        check_mixture("p", p)
+        if not isinstance(points, WeightedPoints):
+            raise TypeError(f"points must be WeightedPoints, got {points!r}")
+        rng = _checks.generator(rng)
         energy, w = Energy(kernel, p), points.w
         X, before = energy.descend(kernel.coordinates(points.x, p.d), w, self.iterations)
         X = rounded(X, kernel, p)
@@ -72,7 +77,7 @@ class Refine:
         # The sum over all pairs of components is left out where the rule has measured its points.
         square += kernel.mean_norm2(p) if isnan(points.mmd) else points.mmd**2 - before
         x = kernel.from_coordinates(X)
-        component = responsible(p, x, np.random.default_rng(rng))
+        component = responsible(p, x, rng)
         return replace(points, x=x, w=w, component=component, mmd=root(square), shift=None)
 
 
@@ -100,7 +105,7 @@ class Refined:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of the rule, moved."""
-        rng = np.random.default_rng(rng)
+        n, rng = asked(p, n, rng)
         with announced():
             kernel = self.kernel or automatic_kernel(p, n)
             points = checked_points(self.rule(p, n, rng=rng), p)

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Protocol, TypeVar
+from numbers import Real
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
 from skh._compiled_checks import first_negative_and_total, first_not_finite
-from skh.kernel import GaussianKernel, mmd
-from skh.mixture import GaussianMixture
+from skh.kernel import GaussianKernel, check_kernel, mmd
+from skh.mixture import GaussianMixture, check_mixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,37 +88,57 @@ class Measured:
 
     def __post_init__(self) -> None:
         _checks.rule("rule", self.rule)
-        if not isinstance(self.kernel, GaussianKernel):
-            raise TypeError(f"kernel must be a GaussianKernel, got {self.kernel!r}")
+        check_kernel("kernel", self.kernel)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """The points of the rule, with ``mmd`` filled in."""
+        n, rng = asked(p, n, rng)
         points = checked_points(self.rule(p, n, rng=rng), p)
         return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))
+
+
+def asked(p: GaussianMixture, n: int, rng: RNG) -> tuple[int, np.random.Generator]:
+    """What a rule was asked for, if it is that many points of a mixture."""
+    check_mixture("p", p)
+    return _checks.positive_int("n", n), _checks.generator(rng)
 
 
 def checked_points(points: P, p: GaussianMixture) -> P:
     """What a rule returned, with arrays of the usual kinds, if it makes sense."""
     if not isinstance(points, WeightedPoints):
         raise TypeError(f"rule must return WeightedPoints, got {points!r}")
-    x, w = (np.asarray(a, dtype=np.float64, order="C") for a in (points.x, points.w))
-    component, n = np.asarray(points.component), len(points)
+    if not isinstance(points.mmd, Real):
+        raise TypeError(f"rule must return a number for mmd, got {points.mmd!r}")
+    x, w = _floats("x", points.x), _floats("w", points.w)
+    component, n = np.asarray(points.component), w.size
+    if n == 0:
+        raise ValueError(f"rule must return at least one point, got w={points.w!r}")
     if x.shape != (n, p.d) or w.shape != (n,) or component.shape != (n,):
         raise ValueError(
             f"rule must return x, w, component of shapes ({n}, {p.d}), ({n},), ({n},), "
             f"got {x.shape}, {w.shape}, {component.shape}"
         )
     negative, total = first_negative_and_total(w)
-    if not (negative < 0 and abs(total - 1) < 1e-6 and first_not_finite(x.ravel()) < 0):
-        raise ValueError("rule must return finite points with non-negative weights that sum to one")
+    if negative >= 0:
+        raise ValueError(f"rule must return non-negative weights, got {w[negative]} at {negative}")
+    if not abs(total - 1) < 1e-6:
+        raise ValueError(f"rule must return weights that sum to one, got a sum of {total}")
+    if (i := first_not_finite(x.ravel())) >= 0:
+        raise ValueError(f"rule must return finite points, got {x[i // p.d]} at {i // p.d}")
     index = _checks.indices("rule must return components", component, len(p))
     shift = _checked_shift(points.shift, *x.shape)
     return replace(points, x=x, w=w, component=index, shift=shift)
 
 
+def _floats(name: str, value: Any) -> Array:
+    return np.asarray(_checks.floats(f"the {name} that a rule returns", value), order="C")
+
+
 def _checked_shift(shift: Shift | None, n: int, d: int) -> Shift | None:
     if shift is None:
         return None
+    if not isinstance(shift, Shift):
+        raise TypeError(f"the shift that a rule returns must be a Shift or None, got {shift!r}")
     return Shift(
         _checks.shaped("the mean of the shift that a rule returns", shift.mean, n, d),
         _checks.shaped("the root of the shift that a rule returns", shift.root, n, d, d),

@@ -15,12 +15,11 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import ndtri
 
-from skh import _checks
 from skh._checks import BELOW_ONE, RNG, Array, Indices, Integers
 from skh._compiled_sampling import inverse_transform, scrambled_net, systematic
 from skh.mixture import GaussianMixture
 from skh.random_numbers import normals, uniforms
-from skh.rule import WeightedPoints
+from skh.rule import WeightedPoints, asked
 
 Order = Literal["storage", "hilbert"]
 SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, which keeps the numbers below one
@@ -31,7 +30,7 @@ class Sampling(ABC):
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of ``p`` with equal weights."""
-        n, rng = _checks.positive_int("n", n), np.random.default_rng(rng)
+        n, rng = asked(p, n, rng)
         x, component = self.draw(p, n, rng)
         return WeightedPoints(x, np.full(n, 1 / n), component)
 

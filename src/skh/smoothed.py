@@ -50,7 +50,7 @@ from skh import _checks
 from skh._checks import RNG
 from skh.gaussian import factored, symmetric
 from skh.mixture import GaussianMixture
-from skh.rule import Rule, Shift, WeightedPoints, checked_points
+from skh.rule import Rule, Shift, WeightedPoints, asked, checked_points
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class Smoothed:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """At most ``n`` points."""
+        n, rng = asked(p, n, rng)
         share = bandwidth2(p)
         q = p.shrunk(share)
         points = checked_points(self.rule(q.seen_by(p.information), n, rng=rng), q)

@@ -128,7 +128,7 @@ class JumpMarkov:
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """States (T, d) and observations (T, m), with the modes drawn and forgotten."""
         T = _checks.positive_int("T", T)
-        rng = np.random.default_rng(rng)
+        rng = _checks.generator(rng)
         r = rng.choice(len(self.A), p=self.initial_modes)
         x = rng.multivariate_normal(self.initial_mean, self.initial_covariance)
         states, ys = [], []
@@ -153,7 +153,7 @@ def jmls(seed: int = 0) -> JumpMarkov:
     `system_with_poles` with this seed, F = I and G^2 = 0.1 as in its linear models, the first mode
     from the stationary law of Pi, and x_0 ~ N(0, I).
     """
-    rng = np.random.default_rng(seed)
+    rng = _checks.generator(seed, "seed")
     A, C = (
         np.array(part) for part in zip(*(system_with_poles(p, rng) for p in POLES), strict=True)
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skh._checks import RNG, Array, kept, shaped
+from skh._checks import RNG, Array, generator, kept, shaped
 from skh.gaussian import check_covariance, factored, log_density
 from skh.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
@@ -70,7 +70,7 @@ class LinearGaussian:
 
 
 def _with_poles(poles: tuple[complex, ...], seed: int) -> LinearGaussian:
-    A, C = system_with_poles(poles, np.random.default_rng(seed))
+    A, C = system_with_poles(poles, generator(seed, "seed"))
     d = len(A)
     return LinearGaussian(A, C, np.eye(d), np.array([[0.1]]), np.zeros(d), np.eye(d))
 

@@ -23,7 +23,7 @@ class Observable(Model, Protocol):
 def simulate(model: Observable, T: int, rng: RNG) -> tuple[Array, Array]:
     """States (T, d) and observations (T, m) of a plain model."""
     T = _checks.positive_int("T", T)
-    rng = np.random.default_rng(rng)
+    rng = _checks.generator(rng)
     states, ys = [], []
     mixture: GaussianMixture = model.prior()
     for t in range(T):

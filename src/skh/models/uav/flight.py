@@ -87,11 +87,8 @@ def survey_flight(
     T: int = 2_000, *, rng: RNG = None, parameters: Parameters | None = None
 ) -> Flight:
     """The given path: wide curves at 40 m over 4,000 landmarks on 300 m x 300 m."""
-    T, rng, q = (
-        _checks.positive_int("T", T),
-        np.random.default_rng(rng),
-        _given("parameters", parameters, Parameters),
-    )
+    T, rng = _checks.positive_int("T", T), _checks.generator(rng)
+    q = _given("parameters", parameters, Parameters)
     times = q.dt * np.arange(T, dtype=np.float64)
     poses = survey_path(times)
     ahead = survey_path(times + q.dt)
@@ -138,7 +135,7 @@ def drawn_flight(
     start: Start | None = None,
 ) -> Flight:
     """A flight drawn from the model: velocities and turns wander off, so keep it below 20 s."""
-    T, rng = _checks.positive_int("T", T), np.random.default_rng(rng)
+    T, rng = _checks.positive_int("T", T), _checks.generator(rng)
     q, start = _given("parameters", parameters, Parameters), _given("start", start, Start)
     motion = _drawn_motion(T, q, start, rng)
     observations, landmarks = _observed(motion, on_the_ray(q), q, rng)

@@ -244,6 +244,27 @@ BAD_VALUES = {
         lambda: KERNEL.mean_map_at(P, np.zeros((3, 5))),
         r"X must have shape \(1, n\), got \(3, 5\)",
     ),
+    "quantile of a belief": (
+        lambda: skh.ParticleFilter(MODEL, skh.MonteCarlo(), 5).step(0.0).quantile(2.0),
+        r"q must be numbers in \[0, 1\], got 2.0",
+    ),
+    "bool for a tolerance": (
+        lambda: skh.FWQuad(KERNEL, tol=True),
+        r"tol must be None or a non-negative number, got True",
+    ),
+    "bool for a ridge": (
+        lambda: skh.FullyCorrective(ridge=True),
+        r"ridge must be a non-negative number, got True",
+    ),
+    "bool for a share": (lambda: P.shrunk(True), r"share must be a number in \[0, 1\], got True"),
+    "image without width": (
+        lambda: skh.models.UavParameters(width=0),
+        r"width must be a positive number, got 0",
+    ),
+    "gate zero": (
+        lambda: skh.models.UavParameters(gate=0),
+        r"gate must be a positive number, got 0",
+    ),
     "negative factor": (lambda: P.widened(-1.0), r"factor must be a positive number, got -1.0"),
     "NaN factor": (lambda: P.widened(NAN), r"factor must be a positive number, got nan"),
     "order": (
@@ -447,6 +468,68 @@ BAD_TYPES = {
     "refinement of no points": (
         lambda: skh.Refine()(KERNEL, P, np.zeros((3, 1))),
         r"points must be WeightedPoints, got array",
+    ),
+    "no series": (
+        lambda: skh.particle_filter(MODEL, None),
+        r"ys must be a series of observations, one for each time, got None",
+    ),
+    "one number for a series": (
+        lambda: skh.particle_filter(MODEL, 3.0),
+        r"ys must be a series of observations, .* got 3.0",
+    ),
+    "an array of one number for a series": (
+        lambda: skh.kalman_filter(skh.models.lgss3(), np.array(3.0)),
+        r"ys must be a series of observations, .* got array\(3.\)",
+    ),
+    "a dict for a series": (
+        lambda: skh.particle_filter(MODEL, {"y": 3.0}),
+        r"ys must be a series of observations, .* got {'y': 3.0}",
+    ),
+    "model and series in the wrong order": (
+        lambda: skh.particle_filter([0.0], MODEL),
+        r"ys must be a series of observations, .* got NonlinearBenchmark\(\)",
+    ),
+    "progress": (
+        lambda: skh.particle_filter(MODEL, [0.0], progress="x"),
+        r"progress must be True or False, got 'x'",
+    ),
+    "history": (
+        lambda: skh.particle_filter(MODEL, [0.0], history="yes"),
+        r"history must be True or False, got 'yes'",
+    ),
+    "joint": (
+        lambda: skh.ParticleFilter(MODEL).predict(joint="no"),
+        r"joint must be True or False, got 'no'",
+    ),
+    "batched": (
+        lambda: skh.model_from_functions(([0.0], 1.0), max, max, batched="no"),
+        r"batched must be True or False, got 'no'",
+    ),
+    "reweigh": (lambda: skh.Refine(reweigh="yes"), r"reweigh must be True or False, got 'yes'"),
+    "greedy": (lambda: skh.Herding(greedy=1), r"greedy must be True or False, got 1"),
+    "lazy array": (
+        lambda: skh.FWQuad(lazy=np.array([1, 2])),
+        r"lazy must be True, False or None, got array",
+    ),
+    "digits for numbers": (
+        lambda: skh.GaussianKernel("1"),
+        r"variance must be an array of real numbers, got '1'",
+    ),
+    "None for a number": (
+        lambda: mixture(covariances=None),
+        r"covariances must be an array of real numbers, got None",
+    ),
+    "None among numbers": (
+        lambda: mixture(weights=[0.5, None]),
+        r"weights must be an array of real numbers, got \[0.5, None\]",
+    ),
+    "masked numbers": (
+        lambda: mixture(weights=np.ma.masked_equal([0.5, 1.0], 1.0)),
+        r"weights must be an array of real numbers, got masked_array",
+    ),
+    "bool for a variance": (
+        lambda: skh.GaussianKernel(True),
+        r"variance must be an array of real numbers, got True",
     ),
     "rng of a draw": (lambda: P.sample(3, rng="seed"), r"rng must be .* got 'seed'"),
     "rng of digits": (lambda: P.sample(3, rng="12"), r"rng must be .* got '12'"),

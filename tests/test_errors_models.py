@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import skh
+from skh.models.uav.tracks import weak_tracks
 
 NAN = float("nan")
 
@@ -123,3 +124,23 @@ def test_the_log_likelihood_of_one_particle_is_a_real_number(value):
     )
     with pytest.raises(ValueError, match="particle 0 at t=0 must return real numbers, got"):
         model.log_likelihood(0, np.zeros((4, 1)), 0.0)
+
+
+def test_a_flight_may_be_filtered_without_a_gate():
+    flight = skh.models.survey_flight(10, rng=0)
+    results = [
+        skh.particle_filter(
+            skh.models.uav(skh.models.UavParameters(gate=gate), flight.start),
+            flight.observations,
+            skh.Stratified(),
+            20,
+            rng=1,
+        )
+        for gate in (np.inf, 1e12)
+    ]
+    np.testing.assert_array_equal(results[0].means, results[1].means)
+
+
+def test_no_track_is_weak_where_all_particles_are_impossible():
+    gated, log_l = np.ones((3, 2), dtype=bool), np.full(3, -np.inf)
+    assert len(weak_tracks(gated, log_l)) == 0

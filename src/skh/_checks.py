@@ -35,21 +35,21 @@ def positive_int(name: str, value: Any) -> int:
 
 def non_negative(name: str, value: Any) -> float:
     """``value`` as a float, if it is a finite number that is not below zero."""
-    if not _is_number(value) or not 0 <= float(value) < inf:
+    if not is_number(value) or not 0 <= float(value) < inf:
         raise ValueError(f"{name} must be a non-negative number, got {value!r}")
     return float(value)
 
 
 def positive(name: str, value: Any) -> float:
     """``value`` as a float, if it is a finite number above zero."""
-    if not _is_number(value) or not 0 < float(value) < inf:
+    if not is_number(value) or not 0 < float(value) < inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
 
 def fraction(name: str, value: Any) -> float:
     """``value`` as a float, if it is a number in [0, 1]."""
-    if not _is_number(value) or not 0 <= float(value) <= 1:
+    if not is_number(value) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
     return float(value)
 
@@ -78,13 +78,13 @@ def floats(name: str, value: ArrayLike) -> Array:
     except (TypeError, ValueError):  # rows of different lengths
         array = np.array(None)
     kind = array.dtype.kind
-    numbers = kind in "fiu" or (kind == "O" and all(_is_number(v) for v in array.flat))
+    numbers = kind in "fiu" or (kind == "O" and all(is_number(v) for v in array.flat))
     if not numbers or isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be an array of real numbers, got {value!r}")
     return np.asarray(array, dtype=np.float64)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Whether it is a real number; a truth value is none."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 

@@ -93,7 +93,9 @@ class Belief:
 
     def quantile(self, q: ArrayLike) -> Array:
         """Filtered quantiles of each coordinate, ``(..., d)``: the inverse of the weighted CDF."""
-        levels = np.asarray(q, dtype=np.float64)
+        levels = _checks.real_array("q", q)
+        if levels.size and not 0 <= levels.min() <= levels.max() <= 1:
+            raise ValueError(f"q must be numbers in [0, 1], got {q!r}")
         return np.quantile(self.x, levels, axis=0, weights=self.w, method="inverted_cdf")
 
 

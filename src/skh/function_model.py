@@ -91,6 +91,7 @@ def model_from_functions(
             raise TypeError(f"{name} must be a function, got {function!r}")
     if observation_metric is not None and not callable(observation_metric):
         raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    _checks.truth("batched", batched)
     return FunctionModel(as_prior(prior), transition, log_likelihood, batched, observation_metric)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from numbers import Real
 
 import numpy as np
 
@@ -106,9 +105,9 @@ class FWQuad:
         _checks.rule("search", self.search)
         if self.search_points is not None:
             _checks.positive_int("search_points", self.search_points)
-        if self.lazy not in (None, True, False):
+        if not isinstance(self.lazy, bool | np.bool_ | None):
             raise TypeError(f"lazy must be True, False or None, got {self.lazy!r}")
-        if self.tol is not None and not (isinstance(self.tol, Real) and 0 <= self.tol < inf):
+        if self.tol is not None and not (_checks.is_number(self.tol) and 0 <= self.tol < inf):
             raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:

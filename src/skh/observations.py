@@ -6,7 +6,7 @@ nothing was measured; in a vector of numbers, NaN marks the entries that were no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ from skh._checks import Array
 
 def series(ys: Any) -> Sequence[Any]:
     """A series of observations of any kind, at least one."""
+    several = hasattr(ys, "__iter__") or hasattr(ys, "__getitem__")
+    single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
+    if single or not several:
+        raise TypeError(f"ys must be a series of observations, one for each time, got {ys!r}")
     ys = ys if hasattr(ys, "__len__") else list(ys)
     if len(ys) == 0:
         raise ValueError("ys must hold at least one observation, got none")

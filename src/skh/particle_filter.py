@@ -103,7 +103,7 @@ class ParticleFilter:
         numbers included, as it is.  Of a `skh.geometry.Charted` model it is in the chart of its
         step: for the way to states see `skh.geometry.reference_of`.
         """
-        h = _checks.positive_int("h", h)
+        h, joint = _checks.positive_int("h", h), _checks.truth("joint", joint)
         if h == 1 and not joint:
             return self._predictive()[0]
         propagate = self._propagate_jointly if joint else self._propagate
@@ -274,6 +274,7 @@ def particle_filter(
     ((20, 3), np.int64(2000))
     """
     ys, levels = series(ys), quantile_levels(quantiles)
+    history = _checks.truth("history", history)
     pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
     rows: list[dict[str, Any]] = []
     kept: list[Belief] = []

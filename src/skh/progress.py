@@ -7,14 +7,19 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from skh import _checks
+
 Report = Callable[[int, int], None]
 
 
 @contextmanager
 def progress_bar(progress: bool | Report, description: str) -> Iterator[Report]:
     """A function ``report(done, total)`` for the block inside; a bar if ``progress`` is True."""
-    if progress is not True:
-        yield progress or (lambda done, total: None)
+    if callable(progress):
+        yield progress
+        return
+    if not _checks.truth("progress", progress):
+        yield lambda done, total: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn()) as bar:

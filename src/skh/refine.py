@@ -55,6 +55,7 @@ class Refine:
 
     def __post_init__(self) -> None:
         _checks.positive_int("iterations", self.iterations)
+        _checks.truth("reweigh", self.reweigh)
         _checks.fraction("min_ess", self.min_ess)
         _checks.non_negative("ridge", self.ridge)
 

@@ -115,8 +115,7 @@ class Herding:
     greedy: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.greedy, bool):
-            raise TypeError(f"greedy must be True or False, got {self.greedy!r}")
+        _checks.truth("greedy", self.greedy)
 
     def start(self, target: Target, n: int) -> Iterate:
         """The iterate g_0 = 0."""

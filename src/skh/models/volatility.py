@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, pi
-from numbers import Real
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class StochasticVolatility:
     scale: float = 0.6  # standard deviation of y where x = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.persistence, Real) or not -1 < self.persistence < 1:
+        if not _checks.is_number(self.persistence) or not -1 < self.persistence < 1:
             raise ValueError(f"persistence must be a number in (-1, 1), got {self.persistence!r}")
         for name in ("noise", "scale"):
             _checks.positive(name, getattr(self, name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from math import exp
+from math import exp, inf
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from skh.geometry.charts import Pose
 GRAVITY = np.array([0.0, 0.0, -9.81])
 POSITIVE = (
     *("dt", "acceleration_time", "turn_time"),
-    *("accelerometer", "gyroscope", "barometer", "pixel", "focal", "ground", "gate"),
+    *("accelerometer", "gyroscope", "barometer", "pixel", "focal", "ground"),
+    *("width", "height"),
 )
 
 
@@ -59,7 +60,7 @@ class Parameters:
     height: float = 480.0
     ground: float = 3.0  # of the landmarks' heights
     slots: int = 12  # landmarks that a particle can hold at a time
-    gate: float = 100.0  # squared normalised innovation that counts at most: pixels, barometer
+    gate: float = 100.0  # squared normalised innovation that counts at most; inf for no gate
 
     # the tracker of simulated flights
     tracks: int = 10  # that it tries to follow
@@ -68,7 +69,9 @@ class Parameters:
     def __post_init__(self) -> None:
         _checks.positive_int("slots", self.slots)
         _checks.positive_int("tracks", self.tracks)
-        for name in (f.name for f in fields(self)):
+        if self.gate != inf:
+            _checks.positive("gate", self.gate)
+        for name in (f.name for f in fields(self) if f.name != "gate"):
             check = _checks.positive if name in POSITIVE else _checks.non_negative
             check(name, getattr(self, name))
         if self.track_loss > 1:

@@ -48,7 +48,7 @@ def weak_tracks(gated: NDArray[np.bool_], log_l: Array) -> Indices:
     Such a track has jumped to another point.  It ends here, and starts as a new landmark at the
     next image.
     """
-    if not gated.any():
+    if not gated.any() or log_l.max() == -np.inf:
         return np.empty(0, dtype=np.intp)
     w = np.exp(log_l - log_l.max())
     return np.flatnonzero(w @ gated > MAJORITY * w.sum())

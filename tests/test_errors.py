@@ -265,6 +265,34 @@ BAD_VALUES = {
         lambda: skh.models.UavParameters(gate=0),
         r"gate must be a positive number, got 0",
     ),
+    "infinite observation for Kalman": (
+        lambda: skh.kalman_filter(skh.models.lgss3(), [0.0, np.inf]),
+        r"ys\[1\] must be finite, or NaN where not measured, got inf",
+    ),
+    "infinite observation for the jump-Markov filter": (
+        lambda: skh.jump_markov_filter(skh.models.jmls(), [0.0, -np.inf]),
+        r"ys\[1\] must be finite, or NaN where not measured, got -inf",
+    ),
+    "observation beyond all modes": (
+        lambda: skh.jump_markov_filter(skh.models.jmls(), [0.0, 1e200]),
+        r"ys\[1\] must have a density above zero, got \[1.e\+200\]",
+    ),
+    "infinite bearing": (
+        lambda: skh.particle_filter(skh.models.bearings_only(), [np.inf], skh.MonteCarlo(), 5),
+        r"y must be finite, got inf",
+    ),
+    "transition to the end of the world": (
+        lambda: filtered(transition=lambda t, x: (np.sign(x) * 1e200, 1.0)),
+        r"model.transition at t=0 .* means must be within 1e\+150 of zero, got -?1e\+200",
+    ),
+    "mixture without a finite covariance": (
+        lambda: skh.default_rule()(mixture(means=[[-1e200, 0.0], [1e200, 0.0]]), 5, rng=0),
+        r"means must be close enough .* finite covariance, got numbers from -1e\+200 to 1e\+200",
+    ),
+    "absurd pixels": (
+        lambda: skh.models.UavObservation(tracks=[1], pixels=[[1e200, 0.0]]),
+        r"pixels must be finite .* and below 1e\+50, got",
+    ),
     "negative factor": (lambda: P.widened(-1.0), r"factor must be a positive number, got -1.0"),
     "NaN factor": (lambda: P.widened(NAN), r"factor must be a positive number, got nan"),
     "order": (
@@ -414,6 +442,10 @@ BAD_TYPES = {
     "function": (
         lambda: skh.model_from_functions(([0.0], 1.0), 3, lambda t, x, y: 0),
         r"transition must be a function, got 3",
+    ),
+    "words for an observation": (
+        lambda: skh.kalman_filter(skh.models.lgss3(), ["a"]),
+        r"ys\[0\] must be numbers, NaN where not measured, got 'a'",
     ),
     "words for numbers": (
         lambda: P.choose("abc"),

@@ -144,3 +144,30 @@ def test_a_flight_may_be_filtered_without_a_gate():
 def test_no_track_is_weak_where_all_particles_are_impossible():
     gated, log_l = np.ones((3, 2), dtype=bool), np.full(3, -np.inf)
     assert len(weak_tracks(gated, log_l)) == 0
+
+
+FAR_OFF = {
+    "benchmark": (skh.models.nonlinear_benchmark(), 1e200),
+    "volatility": (skh.models.stochastic_volatility(), 1e200),
+    "lorenz": (skh.models.lorenz63(), 1e200),
+    "localisation": (skh.models.localisation(), [1e200, 1e200]),
+    "linear": (skh.models.lgss3(), 1e200),
+    "jump-Markov": (skh.models.jmls(), 1e200),
+    "uav": (skh.models.uav(), skh.models.UavObservation(gyroscope=[1e200, 0.0, 0.0])),
+    "uav without a gate": (
+        skh.models.uav(skh.models.UavParameters(gate=np.inf)),
+        skh.models.UavObservation(barometer=1e200),
+    ),
+}
+
+
+@pytest.mark.parametrize(("model", "y"), FAR_OFF.values(), ids=FAR_OFF)
+def test_an_observation_absurdly_far_off_has_likelihood_zero(model, y):
+    pf = skh.ParticleFilter(model, skh.Stratified(), 5, rng=0)
+    with pytest.raises(skh.ZeroLikelihoodError, match="t=0"):
+        pf.step(y)
+
+
+def test_a_height_absurdly_far_off_is_gated():
+    pf = skh.ParticleFilter(skh.models.uav(), skh.Stratified(), 5, rng=0)
+    assert np.isfinite(pf.step(skh.models.UavObservation(barometer=1e200)).mean).all()

@@ -369,6 +369,26 @@ BAD = {
         {"z_prior": (0.0, 1.0)},
         r"the mean of z_prior must have shape \(n, n_z\) or \(n_z,\), got 0.0",
     ),
+    "z prior empty": (
+        {"z_prior": ([], np.zeros((0, 0)))},
+        r"the mean of z_prior must have shape \(n, n_z\) or \(n_z,\), got \[\]",
+    ),
+    "residual of wrong shape": (
+        {"residual": lambda y, h: (y - h)[:, 0]},
+        r"residual at t=0 must return finite numbers of shape \(6, 1\), got .* of shape \(6,\)",
+    ),
+    "residual of NaN": (
+        {"residual": lambda y, h: h * np.nan},
+        r"residual at t=0 must return finite numbers of shape \(6, 1\), got",
+    ),
+    "residual that returns nothing": (
+        {"residual": lambda y, h: None},
+        r"residual at t=0 must return real numbers, got None",
+    ),
+    "observation without noise": (
+        {"observation": lambda t, x: (x, np.zeros((1, 2)), np.zeros((1, 1)))},
+        r"the covariance of observation at t=0, C P C' \+ R, must be positive definite",
+    ),
 }
 
 
@@ -383,6 +403,23 @@ def test_what_is_not_a_function_is_refused():
         build(observation=3)
     with pytest.raises(TypeError, match="cross_noise must be a function, got array"):
         build(cross_noise=np.zeros((1, 2)))
+    with pytest.raises(TypeError, match=r"z_prior must be \(mean, covariance\) or .* got None"):
+        build(z_prior=None)
+    with pytest.raises(TypeError, match="extended must be True or False, got 'no'"):
+        build(extended="no")
+    with pytest.raises(TypeError, match="model must be a LinearGaussian, got NonlinearBenchmark"):
+        skh.rao_blackwellize(skh.models.nonlinear_benchmark(), [0])
+
+
+def test_an_infinite_observation_is_refused_before_anything_is_computed():
+    with pytest.raises(ValueError, match="y must be finite, or NaN where not measured, got inf"):
+        skh.particle_filter(build(), [np.inf], skh.Stratified(), 6, rng=0)
+
+
+def test_a_split_by_integers_of_any_kind():
+    splits = [skh.rao_blackwellize(skh.models.lgss3(), np.array([0], k)) for k in ("u1", "i8")]
+    first, second = (skh.particle_filter(m, [0.1], skh.Stratified(), 5, rng=0) for m in splits)
+    np.testing.assert_array_equal(first.means, second.means)
 
 
 @pytest.mark.parametrize("x", [[], [0, 1, 2], [3], [0, 0], 0, [0.5]])

@@ -62,15 +62,16 @@ def symmetric(S: Array) -> Array:
 
 
 def condition(
-    m: Array, P: Array, residual: Array, C: Array, R: Array
+    m: Array, P: Array, residual: Array, C: Array, R: Array, name: str = "a measurement"
 ) -> tuple[Array, Array, Array]:
     """Condition N(m, P) on a measurement with matrix C and noise R: one step of a Kalman filter.
 
-    ``residual`` is the measurement minus its prediction.  Returns the means, the covariances in
-    Joseph's form (positive semi-definite whatever the rounding), and the log-likelihood.
+    ``residual`` is the measurement minus its prediction, which an error calls by its ``name``.
+    Returns the means, the covariances in Joseph's form (positive semi-definite whatever the
+    rounding), and the log-likelihood.
     """
     S = symmetric(C @ P @ transposed(C) + R)
-    log_likelihood = log_density(residual, S, "the covariance of a measurement, C P C' + R,")
+    log_likelihood = log_density(residual, S, f"the covariance of {name}, C P C' + R,")
     gain = transposed(np.asarray(np.linalg.solve(S, C @ P)))
     keep = np.eye(m.shape[-1]) - gain @ C
     P = keep @ P @ transposed(keep) + gain @ R @ transposed(gain)
@@ -152,3 +153,22 @@ def whitener(B: Array) -> tuple[Array, Array]:
     """`inverse_root` and its determinant."""
     W = inverse_root(B)
     return W, np.linalg.diagonal(W).prod(-1)
+
+
+def joined(S: Array, cross: Array, V: Array) -> Array:
+    """The symmetric matrices [[S, cross], [cross', V]]; leading axes are broadcast."""
+    batch = np.broadcast_shapes(S.shape[:-2], cross.shape[:-2], V.shape[:-2])
+    d, k = cross.shape[-2:]
+    joined = np.empty((*batch, d + k, d + k))
+    joined[..., :d, :d], joined[..., d:, d:] = S, V
+    joined[..., :d, d:], joined[..., d:, :d] = cross, transposed(cross)
+    return joined
+
+
+def right_divide(B: Array, S: Array) -> Array:
+    """``B S^-1`` for positive semi-definite S; directions without any variance are left out."""
+    try:
+        np.linalg.cholesky(S)  # succeeds by rounding on some that `solve` finds singular
+        return transposed(np.asarray(np.linalg.solve(S, transposed(B))))
+    except np.linalg.LinAlgError:
+        return np.asarray(B @ np.linalg.pinv(S, rcond=1e-12, hermitian=True))

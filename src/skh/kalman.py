@@ -51,7 +51,7 @@ def kalman_filter(model: LinearGaussian, ys: Iterable[Any]) -> KalmanResult:
         if t > 0:
             m, P = model.A @ m, model.A @ P @ model.A.T + model.Q
         if not is_missing(y):
-            y, seen = measured(y, len(model.C))
+            y, seen = measured(y, len(model.C), f"ys[{t}]")
             C, R = model.C[seen], model.R[np.ix_(seen, seen)]
             m, P, log_l = condition(m, P, y[seen] - C @ m, C, R)
             log_evidence += float(log_l)
@@ -83,11 +83,13 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
             m, P = np.repeat(m, modes, axis=0), np.repeat(P, modes, axis=0)
             r = np.tile(np.arange(modes), len(r))
         if not is_missing(y):
-            y, seen = measured(y, model.C.shape[1])
+            y, seen = measured(y, model.C.shape[1], f"ys[{t}]")
             C, R = model.C[r][:, seen], model.R[r][:, seen][:, :, seen]
             m, P, log_l = condition(m, P, y[seen] - apply(C, m), C, R)
             log_w = log_w + log_l
             total = float(logsumexp(log_w))
+            if total == -np.inf:  # squares beyond all numbers
+                raise ValueError(f"ys[{t}] must have a density above zero, got {y}")
             log_evidence, log_w = log_evidence + total, log_w - total
         rows.append((*mixture_moments(np.exp(log_w), m, P), np.bincount(r, np.exp(log_w), modes)))
     means, covariances, probabilities = (np.array(column) for column in zip(*rows, strict=True))

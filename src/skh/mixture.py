@@ -126,8 +126,15 @@ class GaussianMixture:
     @cached_property
     def covariance_of_means(self) -> Array:
         """Covariance of the components' means, ``(d, d)``."""
-        centred = self.means - self.mean
-        return (self.weights * centred.T) @ centred
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = self.means - self.mean
+            covariance: Array = (self.weights * centred.T) @ centred
+        if not np.isfinite(covariance).all():
+            raise ValueError(
+                "means must be close enough to each other to have a finite covariance, got "
+                f"numbers from {self.means.min():g} to {self.means.max():g}"
+            )
+        return covariance
 
     def _mean_covariance(self) -> Array:
         S = self.covariances

@@ -48,9 +48,14 @@ def is_missing(y: Any) -> bool:
     return bool(np.isnan(values).all())
 
 
-def measured(y: Any, m: int) -> tuple[Array, NDArray[np.bool_]]:
+def measured(y: Any, m: int, name: str = "y") -> tuple[Array, NDArray[np.bool_]]:
     """A vector of ``m`` numbers, and which of them were measured."""
-    vector = np.atleast_1d(np.asarray(y, dtype=np.float64))
+    try:
+        vector = np.atleast_1d(np.asarray(y, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numbers, NaN where not measured, got {y!r}") from error
     if vector.shape != (m,):
-        raise ValueError(f"y must have shape ({m},), got {np.shape(y)}")
+        raise ValueError(f"{name} must have shape ({m},), got {np.shape(y)}")
+    if np.isinf(vector).any():
+        raise ValueError(f"{name} must be finite, or NaN where not measured, got {y!r}")
     return vector, ~np.isnan(vector)

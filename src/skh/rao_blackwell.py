@@ -35,13 +35,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skh import _checks
 from skh._checks import Array
 from skh.ancestors import Ancestors, scatter
 from skh.function_model import as_prior
-from skh.gaussian import apply, check_covariance, condition, factored, symmetric, transposed
+from skh.gaussian import (
+    apply,
+    check_covariance,
+    condition,
+    factored,
+    joined,
+    right_divide,
+    symmetric,
+    transposed,
+)
 from skh.mixture import GaussianMixture
 from skh.models.linear_gaussian import LinearGaussian
 from skh.observations import measured
+from skh.returned import moments_of_z, real_numbers, stacked
 
 Affine = Callable[..., tuple[Any, Any, Any]]
 
@@ -115,7 +126,7 @@ class RaoBlackwellized:
         residual: Callable[[Array, Array], Array] = np.subtract,
     ) -> None:
         self._prior = as_prior(prior)
-        self._z_prior = z_prior
+        self._z_prior = z_prior if callable(z_prior) else moments_of_z(z_prior)
         self._functions = {
             "x_dynamics": x_dynamics,
             "z_dynamics": z_dynamics,
@@ -126,7 +137,7 @@ class RaoBlackwellized:
             if not callable(function):
                 raise TypeError(f"{name} must be a function, got {function!r}")
         self._cross_noise = cross_noise
-        self._extended = extended
+        self._extended = _checks.truth("extended", extended)
         self._residual = residual
 
     def prior(self) -> GaussianMixture:
@@ -140,8 +151,8 @@ class RaoBlackwellized:
         if np.ndim(mean) == 0:
             raise ValueError(f"the mean of z_prior must have shape (n, n_z) or (n_z,), got {mean}")
         d = np.shape(mean)[-1]
-        m = _stacked("z_prior", "mean", 0, mean, (n, d))
-        P = _stacked("z_prior", "covariance", 0, covariance, (n, d, d))
+        m = stacked("z_prior", "mean", 0, mean, (n, d))
+        P = stacked("z_prior", "covariance", 0, covariance, (n, d, d))
         check_covariance("the covariance of z_prior", P)
         return ZBelief(np.broadcast_to(m, (n, d)).copy(), _full(P, n).copy())
 
@@ -156,14 +167,14 @@ class RaoBlackwellized:
         to_x, to_z, Q_xz = self._dynamics(t, x, carry)
         S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
         V = to_z.matrix @ carry.covariance @ transposed(to_z.matrix) + to_z.noise
-        covariances = _joined(S, transposed(cross), V)
+        covariances = joined(S, transposed(cross), V)
         return np.concatenate([to_x.value, to_z.value], axis=1), symmetric(covariances)
 
     def move(self, t: int, x: Array, carry: ZBelief, x_next: Array) -> ZBelief:
         """Step 2: the chosen x_{t+1} measures z_t, then z moves."""
         to_x, to_z, Q_xz = self._dynamics(t, x, carry)
         S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
-        G = _right_divide(cross, S)
+        G = right_divide(cross, S)
         m = to_z.value + apply(G, x_next - to_x.value)
         kept = to_z.matrix - G @ to_x.matrix
         P = kept @ carry.covariance @ transposed(kept)
@@ -176,9 +187,15 @@ class RaoBlackwellized:
         """Step 3: the observation updates z; its predictive density is the likelihood."""
         y, seen = measured(y, np.size(y))
         h, C, R = self._linearise("observation", t, x, carry.mean, len(y))
-        residual = self._residual(y, h)[:, seen]
+        residual = real_numbers(self._residual(y, h), f"residual at t={t}")
+        if residual.shape != h.shape or not np.isfinite(residual[:, seen]).all():
+            raise ValueError(
+                f"residual at t={t} must return finite numbers of shape {h.shape}, "
+                f"got {residual} of shape {residual.shape}"
+            )
         C, R = C[..., seen, :], R[..., seen, :][..., seen]
-        m, P, log_l = condition(carry.mean, carry.covariance, residual, C, R)
+        measurement = (residual[:, seen], C, R, f"observation at t={t}")
+        m, P, log_l = condition(carry.mean, carry.covariance, *measurement)
         return log_l, ZBelief(m, P)
 
     def displaced(self, carry: ZBelief, ancestors: Ancestors) -> ZBelief:
@@ -203,8 +220,8 @@ class RaoBlackwellized:
         to_z = self._linearise("z_dynamics", t, x, carry.mean, n_z)
         if self._cross_noise is None:
             return to_x, to_z, None
-        Q_xz = _stacked("cross_noise", "value", t, self._cross_noise(t, x), (n, d, n_z))
-        Q = _joined(to_x.noise, Q_xz, to_z.noise)
+        Q_xz = stacked("cross_noise", "value", t, self._cross_noise(t, x), (n, d, n_z))
+        Q = joined(to_x.noise, Q_xz, to_z.noise)
         check_covariance(f"the joint noise of x_dynamics and z_dynamics at t={t}", Q)
         return to_x, to_z, Q_xz
 
@@ -216,38 +233,15 @@ class RaoBlackwellized:
             raise ValueError(
                 f"{name} at t={t} must return (offset, matrix, noise), got {returned!r}"
             )
-        value = np.broadcast_to(_stacked(name, "offset", t, returned[0], (n, k)), (n, k))
-        matrix = _stacked(name, "matrix", t, returned[1], (n, k, n_z))
-        noise = _stacked(name, "noise", t, returned[2], (n, k, k))
+        value = np.broadcast_to(stacked(name, "offset", t, returned[0], (n, k)), (n, k))
+        matrix = stacked(name, "matrix", t, returned[1], (n, k, n_z))
+        noise = stacked(name, "noise", t, returned[2], (n, k, k))
         check_covariance(f"the noise of {name} at t={t}", noise)
         return Linearised(value if self._extended else value + apply(matrix, z), matrix, noise)
 
 
-def _stacked(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
-    """``value`` with the given shape, of which the leading axis may be left out."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape not in (shape, shape[1:]):
-        raise ValueError(
-            f"the {part} of {name} at t={t} must have shape {shape} or {shape[1:]}, "
-            f"got {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"the {part} of {name} at t={t} must be finite, got {array}")
-    return array
-
-
 def _full(S: Array, n: int) -> Array:
     return np.broadcast_to(S, (n, *S.shape[-2:]))
-
-
-def _joined(S: Array, cross: Array, V: Array) -> Array:
-    """The symmetric matrices [[S, cross], [cross', V]]; leading axes are broadcast."""
-    batch = np.broadcast_shapes(S.shape[:-2], cross.shape[:-2], V.shape[:-2])
-    d, k = cross.shape[-2:]
-    joined = np.empty((*batch, d + k, d + k))
-    joined[..., :d, :d], joined[..., d:, d:] = S, V
-    joined[..., :d, d:], joined[..., d:, :d] = cross, transposed(cross)
-    return joined
 
 
 def _predictive_blocks(
@@ -260,15 +254,6 @@ def _predictive_blocks(
     return S, cross if Q_xz is None else cross + transposed(Q_xz)
 
 
-def _right_divide(B: Array, S: Array) -> Array:
-    """``B S^-1`` for positive semi-definite S; directions without any variance are left out."""
-    try:
-        np.linalg.cholesky(S)  # succeeds by rounding on some that `solve` finds singular
-        return transposed(np.asarray(np.linalg.solve(S, transposed(B))))
-    except np.linalg.LinAlgError:
-        return np.asarray(B @ np.linalg.pinv(S, rcond=1e-12, hermitian=True))
-
-
 def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellized:
     """A linear Gaussian model with the coordinates ``x`` in the particles, the others in z.
 
@@ -277,9 +262,11 @@ def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellize
     >>> skh.particle_filter(model, [0.1, 0.2], skh.Stratified(), 20, rng=0).z_means.shape
     (2, 2)
     """
+    if not isinstance(model, LinearGaussian):
+        raise TypeError(f"model must be a LinearGaussian, got {model!r}")
     d = len(model.A)
     i = np.asarray(x)
-    known = i.ndim == 1 and i.dtype.kind == "i" and set(i.tolist()) <= set(range(d))
+    known = i.ndim == 1 and i.dtype.kind in "iu" and set(i.tolist()) <= set(range(d))
     if not known or not 0 < len(np.unique(i)) == len(i) < d:
         raise ValueError(f"x must be some, not all, of the coordinates 0..{d - 1}, got {x!r}")
     j = np.setdiff1d(np.arange(d), i)
@@ -288,7 +275,7 @@ def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellize
         [M[np.ix_(a, b)] for a in (i, j) for b in (i, j)] for M in (model.A, model.Q, P)
     )
     C_x, C_z = model.C[:, i], model.C[:, j]
-    G = _right_divide(P_zx, P_x)  # regression of z_0 on x_0
+    G = right_divide(P_zx, P_x)  # regression of z_0 on x_0
     z_covariance, _ = factored(symmetric(P_z - G @ P_zx.T))
     return RaoBlackwellized(
         prior=(m[i], P_x),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skh import _checks
 from skh._checks import Array
 from skh._compiled_checks import first_not_below_infinity, first_not_finite
 
@@ -110,3 +111,28 @@ def hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Array]:
                 f"{i // (part.size // n)}"
             )
     return m, P
+
+
+def moments_of_z(value: Any) -> tuple[Array, Array]:
+    """The mean and the covariance of z_0."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"z_prior must be (mean, covariance) or a function, got {value!r}")
+    mean, covariance = (_checks.real_array("z_prior", part) for part in value)
+    if mean.ndim == 0 or mean.size == 0:
+        raise ValueError(
+            f"the mean of z_prior must have shape (n, n_z) or (n_z,), got {value[0]!r}"
+        )
+    return mean, covariance
+
+
+def stacked(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
+    """``value`` with the given shape, of which the leading axis may be left out."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in (shape, shape[1:]):
+        raise ValueError(
+            f"the {part} of {name} at t={t} must have shape {shape} or {shape[1:]}, "
+            f"got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"the {part} of {name} at t={t} must be finite, got {array}")
+    return array

@@ -12,6 +12,7 @@ from math import log, pi
 
 import numpy as np
 
+from skh import _checks
 from skh._checks import RNG, Array
 from skh.mixture import GaussianMixture
 from skh.models.simulate import simulate
@@ -27,7 +28,10 @@ Q: Array = ACCELERATION**2 * np.kron(np.eye(2), np.array([[1 / 3, 1 / 2], [1 / 2
 
 @dataclass(frozen=True)
 class BearingsOnly:
-    """The model above; the target starts about five units away."""
+    """A moving target of which an observer who sails a circle sees the bearing.
+
+    The state is (position, velocity) of each coordinate; the target starts about five units away.
+    """
 
     def prior(self) -> GaussianMixture:
         """The position known to 0.7, the velocity to 0.1."""
@@ -48,6 +52,7 @@ class BearingsOnly:
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N`` of the difference of the angles, which is taken the short way round."""
+        y = _checks.real_array("y", y)
         turn: Array = (y - self.bearing(t, x) + pi) % (2 * pi) - pi
         return -0.5 * (turn / NOISE) ** 2 - log(NOISE) - 0.5 * log(2 * pi)
 

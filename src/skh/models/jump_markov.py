@@ -45,7 +45,10 @@ SWITCHING = ((0.7, 0.3), (0.3, 0.7))
 
 @dataclass(frozen=True, eq=False)
 class JumpMarkov:
-    """The model above as a `CarryingModel`; the carry is the modes' log-probabilities (n, r)."""
+    """x_{t+1} = A_r x_t + v_t and y_t = C_r x_t + e_t, where the mode r is a hidden Markov chain.
+
+    A `CarryingModel`: the carry is the modes' log-probabilities (n, r).
+    """
 
     A: Array  # (r, d, d)
     C: Array  # (r, m, d)

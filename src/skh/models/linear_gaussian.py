@@ -28,7 +28,7 @@ POLES_15 = (
 
 @dataclass(frozen=True, eq=False)
 class LinearGaussian:
-    """The model above, with x_0 ~ N(initial_mean, initial_covariance)."""
+    """x_{t+1} = A x_t + v_t, y_t = C x_t + e_t, and x_0 ~ N(initial_mean, initial_covariance)."""
 
     A: Array  # (d, d)
     C: Array  # (m, d)

@@ -25,7 +25,7 @@ ROTATION = SHRINK * np.array([[cos(TURN), -sin(TURN)], [sin(TURN), cos(TURN)]])
 
 @dataclass(frozen=True)
 class Localisation:
-    """The model above."""
+    """A position that turns about the origin, and its distances to two beacons."""
 
     def prior(self) -> GaussianMixture:
         """N(0, 9 I)."""
@@ -41,7 +41,8 @@ class Localisation:
 
     def log_likelihood(self, t: int, x: Array, y: Array) -> Array:
         """``log N(y | ranges, NOISE^2 I)``."""
-        squares: Array = np.sum(((y - self.ranges(x)) / NOISE) ** 2, axis=-1)
+        with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+            squares: Array = np.sum(((y - self.ranges(x)) / NOISE) ** 2, axis=-1)
         return -0.5 * squares - log(2 * pi * NOISE**2)
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:

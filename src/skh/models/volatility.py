@@ -23,7 +23,7 @@ from skh.models.simulate import simulate
 
 @dataclass(frozen=True)
 class StochasticVolatility:
-    """The model above, started in its stationary law."""
+    """Returns y whose log-variance x is autoregressive, started in its stationary law."""
 
     persistence: float = 0.98
     noise: float = 0.15  # standard deviation of a step of the state
@@ -46,7 +46,8 @@ class StochasticVolatility:
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y | 0, scale^2 exp(x))``."""
         log_variance = x[:, 0] + 2 * log(self.scale)
-        squared: Array = np.square(y) * np.exp(-log_variance)
+        with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+            squared: Array = np.square(y) * np.exp(-log_variance)
         return -0.5 * (squared + log_variance + log(2 * pi))
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:

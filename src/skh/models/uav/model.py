@@ -195,7 +195,8 @@ class UavModel:
         if np.isnan(y.barometer):
             return
         q = self.parameters
-        nis = (y.barometer - states.position[:, 2]) ** 2 / q.barometer**2
+        with np.errstate(over="ignore"):  # beyond the gate, or absurdly far away
+            nis = (y.barometer - states.position[:, 2]) ** 2 / q.barometer**2
         log_l -= 0.5 * np.minimum(nis, q.gate) + log((2 * pi) ** 0.5 * q.barometer)
         report[:, BAROMETER] = nis
 

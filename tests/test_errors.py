@@ -741,3 +741,10 @@ def test_a_failed_step_changes_nothing_and_the_next_one_goes_on():
     calls["bad"] = False
     plain.step(0.0)
     np.testing.assert_array_equal(pf.step(0.0).w, plain.step(0.0).w)
+
+
+def test_modules_that_are_imported_late_are_there_and_others_are_not():
+    assert callable(skh.trajectory.read_tum)
+    assert skh.scores.__name__ == "skh.scores"
+    with pytest.raises(AttributeError, match="module 'skh' has no attribute 'nothing'"):
+        skh.nothing  # noqa: B018 # the access is the test

@@ -175,3 +175,5 @@ def test_a_rule_is_asked_for():
         skh.Smoothed(0.3)
     with pytest.raises(ValueError, match="rule must not smooth as well"):
         skh.Smoothed(skh.Smoothed(skh.Stratified()))
+    with pytest.raises(ValueError, match="rule must not smooth as well, got Matched"):
+        skh.Smoothed(skh.Matched(skh.Smoothed(skh.Stratified())))

@@ -11,7 +11,16 @@
 The parts: a `GaussianMixture` is turned into `WeightedPoints` by a rule (`FWQuad`, `MonteCarlo`,
 `Stratified`, `Systematic`, `QuasiMonteCarlo`); `ParticleFilter` and `particle_filter` do so at each
 step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references.
+
+`default_rule` is the rule of a filter that is given none: it needs no kernel and no tuning.
+`Refined`, `Matched` and `Smoothed` go around other rules: they move points, or smooth the mixture.
+`RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
+`geometry` has rotations and poses, and `geometry.Charted` models of them.
+`trajectory` and `scores` read, align and score trajectories of poses.
 """
+
+from importlib import import_module
+from types import ModuleType
 
 from skh import geometry, models
 from skh.belief import Belief, FilterResult
@@ -79,3 +88,10 @@ __all__ = [
     "set_threads",
     "solve_simplex_qp",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """The modules that are imported when first used: scores take as long as all the rest."""
+    if name in ("scores", "trajectory"):
+        return import_module(f"skh.{name}")
+    raise AttributeError(f"module 'skh' has no attribute {name!r}")

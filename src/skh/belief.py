@@ -36,6 +36,11 @@ class Belief:
     of its hidden part given each particle, ``mmd`` is the error of the quadrature at this step (NaN
     where the rule does not measure it), ``log_evidence_increment`` estimates
     log p(y_t | y_{0:t-1}).
+
+    >>> import skh
+    >>> belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 100, rng=0).step(0.5)
+    >>> belief.x.shape, belief.mean.shape, belief.quantile([0.1, 0.9]).shape, belief.ess < 100
+    ((100, 3), (3,), (2, 3), True)
     """
 
     t: int

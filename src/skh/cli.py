@@ -1,4 +1,4 @@
-"""The command ``skh``."""
+"""The command ``skh``: particle filtering by sequential kernel herding, shown and reproduced."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from skh.experiments.store import StoreError
 from skh.experiments.task import Experiment
 from skh.progress import progress_bar
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 
 @app.callback()
 def _skh() -> None:
-    """Particle filtering for expensive likelihoods: sequential kernel herding."""
+    """Particle filtering by sequential kernel herding: see it at work, or reproduce its paper."""
 
 
 @app.command()

@@ -17,6 +17,11 @@ of each particle, from which the results get the moments of z and of (x, z);
 ``displaced(carry, ancestors)`` and ``blurred(carry, others)`` give the records of particles that
 `skh.Smoothed` has moved (see `skh.ancestors`).
 
+Either kind may have ``observation_metric(t, x)``: the Fisher information of y_t in the state, one
+(d, d) or one for each row of ``x``, (n, d, d), such as H' R^-1 H.  Rules that make their own
+kernel, as the default rule does, then know what the observation sees; without it they learn it from
+the likelihoods (see `skh.information`).
+
 A model with its own filter per particle, in full::
 
     class RandomGain:  # y = z x + noise, z unknown and constant: Kalman filter (m, v) per particle

@@ -35,7 +35,15 @@ FAR = 1e150  # the squares of means must be numbers
 
 
 class ZeroLikelihoodError(ValueError):
-    """All particles have likelihood zero; the filter is as it was before the step."""
+    """All particles have likelihood zero; the filter is as it was before the step.
+
+    >>> import skh
+    >>> pf = skh.ParticleFilter(skh.models.nonlinear_benchmark(), skh.Stratified(), 10, rng=0)
+    >>> try:
+    ...     pf.step(1e200)
+    ... except skh.ZeroLikelihoodError:
+    ...     belief = pf.step(None)  # an outlier: go on without it
+    """
 
 
 class ParticleFilter:
@@ -205,9 +213,9 @@ class ParticleFilter:
         )
 
     def _hidden_moments(self, t: int, n: int, carry: Carry) -> tuple[Array, Array] | None:
-        moments = getattr(self._model, "hidden_moments", None)
-        where = f"model.hidden_moments at t={t}"
-        return hidden_moments(moments(carry), n, where) if moments else None
+        if moments := getattr(self._model, "hidden_moments", None):
+            return hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
+        return None
 
     def _weigh(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
         returned = self._model.log_likelihood(t, x, y, carry)
@@ -222,9 +230,8 @@ class ParticleFilter:
             if mixture.d != d:
                 raise ValueError(f"means must have shape (n, {d}), got {mixture.means.shape}")
             if (i := first_outside(mixture._means.ravel(), -FAR, FAR)) >= 0:
-                raise ValueError(
-                    f"means must be within {FAR:g} of zero, got {mixture.means.flat[i]:g}"
-                )
+                far = mixture.means.flat[i]
+                raise ValueError(f"means must be within {FAR:g} of zero, got {far:g}")
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "
@@ -280,8 +287,7 @@ def particle_filter(
     >>> result.means.shape, result.n_likelihood_evaluations.sum()
     ((20, 3), np.int64(2000))
     """
-    ys, levels = series(ys), quantile_levels(quantiles)
-    history = _checks.truth("history", history)
+    ys, levels, history = series(ys), quantile_levels(quantiles), _checks.truth("history", history)
     pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
     rows: list[dict[str, Any]] = []
     kept: list[Belief] = []

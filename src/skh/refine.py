@@ -46,6 +46,12 @@ class Refine:
     With ``reweigh`` the weights are optimised again afterwards (see `protected_weights`), on the
     simplex with a ``ridge`` that keeps them from vanishing and an effective sample size of at least
     ``min_ess`` times their number.
+
+    >>> import skh
+    >>> p, kernel = skh.GaussianMixture([1.0], [[0.0]], 1.0), skh.GaussianKernel(1.0)
+    >>> plain, moved = skh.FWQuad(kernel), skh.FWQuad(kernel, refine=skh.Refine())
+    >>> moved(p, 10, rng=0).mmd < 0.5 * plain(p, 10, rng=0).mmd
+    True
     """
 
     iterations: int = 30

@@ -47,7 +47,13 @@ def _gaussian_draw(
 
 @dataclass(frozen=True)
 class MonteCarlo(Sampling):
-    """Independent draws; in a filter, the bootstrap particle filter with multinomial resampling."""
+    """Independent draws; in a filter, the bootstrap particle filter with multinomial resampling.
+
+    >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+    >>> points = MonteCarlo()(p, 3, rng=0)
+    >>> points.x.shape, points.w.round(2), points.mmd
+    ((3, 1), array([0.33, 0.33, 0.33]), nan)
+    """
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """Independent points."""
@@ -81,6 +87,11 @@ class QuasiMonteCarlo(Sampling):
     With ``order="storage"`` the components stand as they are stored, which is the paper's rule;
     with ``order="hilbert"`` they are first sorted along a Hilbert curve through their means, which
     makes the filter the sequential quasi-Monte Carlo of Gerber and Chopin (2015).
+
+    >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+    >>> x = QuasiMonteCarlo()(p, 64, rng=0).x
+    >>> bool(abs(x.mean() - 2.0) < 0.05), bool(abs(x.var() - 5.0) < 0.3)
+    (True, True)
     """
 
     order: Order = "hilbert"

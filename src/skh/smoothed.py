@@ -57,7 +57,10 @@ from skh.rule import Rule, Shift, WeightedPoints, asked, checked_points
 class Smoothed:
     """The points of another rule for the mixture as a smooth law.
 
-    Goes around all others: rules that move points draw their ancestors from the mixture as it is.
+    Goes around all others, ``Smoothed(Matched(rule))``.  The other order is another rule: what
+    moves smoothed points (`Matched`, `Refined`, a search of `FWQuad`) draws their ancestors anew,
+    from the mixture as it is, and the particles stay where they are.
+
     A model whose particles carry records needs ``displaced`` and ``blurred`` (see `ancestors`).
     The MMD to the mixture is not measured.
 
@@ -72,7 +75,7 @@ class Smoothed:
 
     def __post_init__(self) -> None:
         _checks.rule("rule", self.rule)
-        if isinstance(self.rule, Smoothed):
+        if _smooths(self.rule):
             raise ValueError(f"rule must not smooth as well, got {self.rule!r}")
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
@@ -82,6 +85,13 @@ class Smoothed:
         q = p.shrunk(share)
         points = checked_points(self.rule(q.seen_by(p.information), n, rng=rng), q)
         return replace(points, mmd=nan, shift=shift_of(p, q, share, points))
+
+
+def _smooths(rule: object) -> bool:
+    """Whether a rule, or one that it goes around, smooths."""
+    while rule is not None and not isinstance(rule, Smoothed):
+        rule = getattr(rule, "rule", None)
+    return rule is not None
 
 
 def shift_of(p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints) -> Shift:

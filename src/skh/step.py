@@ -253,6 +253,13 @@ class FullyCorrective:
     on the weights or an effective sample size of at least ``min_ess`` n they are protected from
     that (`weights`): exactly n different search points are returned, at little loss.  A ridge of
     None stands for `resolution`: the fewer points there are for a dimension, the more even.
+
+    >>> import skh
+    >>> p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    >>> steps = skh.FullyCorrective(), skh.FullyCorrective(ridge=1e-4)
+    >>> few, all_ = (skh.FWQuad(skh.GaussianKernel(1.0), step)(p, 40, rng=0) for step in steps)
+    >>> len(few) < 40, len(all_)
+    (True, 40)
     """
 
     ridge: float | None = 0.0

@@ -73,6 +73,8 @@ def real_array(name: str, value: ArrayLike) -> Array:
 
 def floats(name: str, value: ArrayLike) -> Array:
     """``value`` as a float64 array."""
+    if type(value) is np.ndarray and value.dtype == np.float64:  # as nearly always in a filter
+        return value
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):  # rows of different lengths
@@ -86,7 +88,7 @@ def floats(name: str, value: ArrayLike) -> Array:
 
 def is_number(value: Any) -> bool:
     """Whether it is a real number; a truth value is none."""
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, (float, Real)) and not isinstance(value, bool | np.bool_)
 
 
 def below_one(name: str, value: ArrayLike) -> Array:
@@ -204,5 +206,5 @@ def same_length(name: str, array: Array, other: str, length: int) -> None:
 def read_only(x: Array) -> Array:
     """A view that refuses assignment: a model that writes into its particles fails at that line."""
     view = x.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view

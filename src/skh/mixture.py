@@ -81,9 +81,13 @@ class GaussianMixture:
 
         Numba would compile its functions once more for arrays that do, so it gets the others.
         """
-        seen = (_checks.read_only(a) for a in (weights, means, covariances))
-        names = ("weights", "means", "covariances")
-        self.__dict__.update(zip(names, seen, strict=True), _weights=weights, _means=means)
+        self.__dict__.update(
+            weights=_checks.read_only(weights),
+            means=_checks.read_only(means),
+            covariances=_checks.read_only(covariances),
+            _weights=weights,
+            _means=means,
+        )
 
     @classmethod
     def _known(cls, weights: Array, means: Array, covariances: Array) -> GaussianMixture:

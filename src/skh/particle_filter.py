@@ -193,7 +193,7 @@ class ParticleFilter:
             information = learned(information, new.x, new.w, log_likelihood)
             evaluations = n
         w, increment = reweighted(new.w, log_likelihood)
-        w.flags.writeable = False
+        w.setflags(write=False)
         if increment == -np.inf:
             raise ZeroLikelihoodError(
                 f"the likelihood of y at t={t} is zero at all {n} particles; the filter is as it "

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import nan
 from numbers import Real
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -107,9 +107,10 @@ def checked_points(points: P, p: GaussianMixture) -> P:
     """What a rule returned, with arrays of the usual kinds, if it makes sense."""
     if not isinstance(points, WeightedPoints):
         raise TypeError(f"rule must return WeightedPoints, got {points!r}")
-    if not isinstance(points.mmd, Real):
+    if not isinstance(points.mmd, (float, Real)):
         raise TypeError(f"rule must return a number for mmd, got {points.mmd!r}")
-    x, w = _floats("x", points.x), _floats("w", points.w)
+    x = np.asarray(_checks.floats("the x that a rule returns", points.x), order="C")
+    w = np.asarray(_checks.floats("the w that a rule returns", points.w), order="C")
     component, n = np.asarray(points.component), w.size
     if n == 0:
         raise ValueError(f"rule must return at least one point, got w={points.w!r}")
@@ -128,10 +129,6 @@ def checked_points(points: P, p: GaussianMixture) -> P:
     index = _checks.indices("rule must return components", component, len(p))
     shift = _checked_shift(points.shift, *x.shape)
     return replace(points, x=x, w=w, component=index, shift=shift)
-
-
-def _floats(name: str, value: Any) -> Array:
-    return np.asarray(_checks.floats(f"the {name} that a rule returns", value), order="C")
 
 
 def _checked_shift(shift: Shift | None, n: int, d: int) -> Shift | None:

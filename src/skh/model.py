@@ -44,8 +44,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from skh._checks import Array, Indices
+from skh._compiled_checks import first_outside
 from skh.mixture import GaussianMixture
 
+FAR = 1e150  # the squares of means must be numbers
 Transition = GaussianMixture | tuple[Array, Array | float]
 Carry = Any  # None, or an array, tuple or dict of arrays with one row per particle
 
@@ -160,6 +162,13 @@ def gather(carry: Carry, index: Indices) -> Carry:
 
 def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
     """Step 5 of Algorithm 2: the mixture of x_{t+1}, and its number of components per particle."""
+    mixture, each = _mixture(transition, w)
+    if (i := first_outside(mixture._means.ravel(), -FAR, FAR)) >= 0:
+        raise ValueError(f"means must be within {FAR:g} of zero, got {mixture.means.flat[i]:g}")
+    return mixture, each
+
+
+def _mixture(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
     if not isinstance(transition, GaussianMixture):
         means, covariances = transition
         return GaussianMixture(w, means, covariances), 1

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array
-from skh._compiled_checks import first_outside
 from skh._compiled_weights import reweighted
 from skh.ancestors import carried
 from skh.belief import Belief, FilterResult, Predicted, quantile_levels, stacked, summary
@@ -30,8 +29,6 @@ from skh.observations import is_missing, series
 from skh.progress import Report, progress_bar
 from skh.returned import checked_carry, hidden_moments, weighed
 from skh.rule import Rule, checked_points
-
-FAR = 1e150  # the squares of means must be numbers
 
 
 class ZeroLikelihoodError(ValueError):
@@ -229,9 +226,6 @@ class ParticleFilter:
             mixture, each = predictive(transition, old.w)
             if mixture.d != d:
                 raise ValueError(f"means must have shape (n, {d}), got {mixture.means.shape}")
-            if (i := first_outside(mixture._means.ravel(), -FAR, FAR)) >= 0:
-                far = mixture.means.flat[i]
-                raise ValueError(f"means must be within {FAR:g} of zero, got {far:g}")
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "

@@ -19,6 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from skh._checks import RNG, Array
+from skh.belief import Belief
 from skh.default_rule import default_rule
 from skh.experiments.one_step import one_step_errors
 from skh.experiments.record import Record
@@ -189,13 +190,19 @@ class Flown:
     rule_seconds: float
 
 
+def beliefs(flight: Flight, rule: Rule, n: int, seed: int) -> Iterator[Belief]:
+    """What a filter knows at each step of a flight."""
+    model = PoseOnly(flight.model.model, flight.model.chart)
+    pf = ParticleFilter(model, rule, n, rng=seed)
+    for y in flight.observations:
+        yield pf.step(y)
+
+
 def filtered(flight: Flight, rule: Rule, n: int, seed: int) -> Flown:
     """Run a filter over a flight; its particles are forgotten step by step."""
-    timed, model = Timed(rule), PoseOnly(flight.model.model, flight.model.chart)
-    pf, rows = ParticleFilter(model, timed, n, rng=seed), []
+    timed, rows = Timed(rule), []
     begin = process_time()
-    for y in flight.observations:
-        belief = pf.step(y)
+    for belief in beliefs(flight, timed, n, seed):
         rows.append((*belief.mean[:3], belief.ess, belief.mmd, belief.n_particles))
     seconds = process_time() - begin
     columns = np.array(rows)

@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 
 from skh._checks import Array
-from skh.claims.statistics import MissingError
-from skh.claims.uav import REFERENCE, STEP, by_flight, errors, moments, sizes, whole
+from skh.claims.statistics import MissingError, select
+from skh.claims.uav import (
+    REFERENCE,
+    STEP,
+    by_flight,
+    errors,
+    moments,
+    positions,
+    sizes,
+    whole,
+)
 from skh.experiments.record import Record
 from skh.experiments.task import data_seed
-from skh.experiments.uav import simulated
+from skh.experiments.uav import Uav, beliefs, simulated
 from skh.figures.style import (
     LOOK,
     Picture,
@@ -24,8 +33,11 @@ from skh.figures.style import (
     panels,
     quantiles,
 )
+from skh.geometry import states_of
+from skh.models.uav import Flight
 
 METRES = "position error [m]"
+SHOWN = "smoothed"  # the rule whose particles are drawn
 
 
 def pictures(records: Sequence[Record]) -> list[Picture]:
@@ -153,27 +165,42 @@ def _to_truth(axis: Any, records: Sequence[Record], title: str) -> None:
 def _from_above(name: str, records: Sequence[Record]) -> Picture:
     few, T = sizes(records)[0], max(r.steps for r in records)
     flight = simulated(T, data_seed("uav", name, 0))
-    figure, axes = panels(1, 2, width=5.0, height=4.6)
-    wide, near = axes[0]
-    end = flight.poses.position[-1]
-    for axis, shown in ((wide, records), (near, whole(records))):
+    figure, axes = panels(1, 3, width=4.6, height=4.3)
+    wide, near, nearest = axes[0]
+    path, clouds = flight.poses.position, _clouds(flight, records, few)
+    for axis, shown in ((wide, records), (near, whole(records)), (nearest, whole(records))):
         axis.plot(*flight.landmarks[:, :2].T, ".", color="0.8", markersize=2)
-        axis.plot(*flight.poses.position[:, :2].T, color="black", linewidth=1, label="true path")
+        axis.plot(*path[:, :2].T, color="black", linewidth=1, label="true path")
+        x = np.concatenate(clouds)
+        axis.scatter(*x[:, :2].T, s=5, color="black", linewidth=0, alpha=0.5, label="particles")
         for rule in in_order(r.rule for r in shown):
             _dots(axis, shown, rule, few)
         axis.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
-    ends = np.array([(r.x, r.y) for r in whole(records)])
-    reach = max(np.abs(ends - end[:2]).max() * 1.15, 0.5)
-    near.set(xlim=(end[0] - reach, end[0] + reach), ylim=(end[1] - reach, end[1] + reach))
-    near.set_title("the end of the flight")
-    wide.set_title(f"{name}, {flight.times[-1]:.0f} s")
-    span = 1.1 * np.abs(flight.poses.position[:, :2]).max() + 10
-    wide.set(xlim=(-span, span), ylim=(-span, span))
+    _around(wide, np.zeros(3), path, f"{name}, {flight.times[-1]:.0f} s")
+    _around(near, path[-1], positions(whole(records)), "the end of the flight")
+    _around(nearest, path[-1], clouds[-1], "the end, nearer")
     legend(figure, near)
-    caption = f"The flight from above: landmarks, true path, and where every run with N = {few} "
-    return Picture(
-        "uav-above", caption + "saw the UAV over time (left) and at the end (right).", figure
+    caption = (
+        f"The flight from above: landmarks (grey), true path, where every run with N = {few} saw "
+        f"the UAV, over time (left) and at the end, and the particles of one run of “{SHOWN}”."
     )
+    return Picture("uav-above", caption, figure)
+
+
+def _around(axis: Any, centre: Array, points: Array, title: str) -> None:
+    """A square window at ``centre`` in which all points are seen."""
+    x, y, _ = centre
+    reach = max(np.abs(points - centre)[:, :2].max() * 1.15, 0.5)
+    axis.set(xlim=(x - reach, x + reach), ylim=(y - reach, y + reach), title=title)
+
+
+def _clouds(flight: Flight, records: Sequence[Record], n: int) -> list[Array]:
+    """The particles of the first run of a rule at some moments, filtered anew from its seed."""
+    first = min(select(whole(records), rule=SHOWN, n=n), key=lambda r: r.batch)
+    at = {round(time / flight.parameters.dt) - 1 for time in moments(records)}
+    rule = Uav().rules()[SHOWN]
+    known = beliefs(flight, rule, n, first.seed)
+    return [states_of(belief).position for t, belief in enumerate(known) if t in at]
 
 
 def _dots(axis: Any, records: Sequence[Record], rule: str, n: int) -> None:

@@ -34,7 +34,7 @@ UAV = Uav(
     moments=4,
     search_points=100,
     reference_particles=50,
-    reference_runs=(2, 2),
+    reference_runs=(3, 2),
 )
 DEFAULT = Default(
     n=(10, 20),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from math import inf
+from math import inf, isfinite
 from numbers import Real
 from typing import Any
 
@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Integers = NDArray[np.int64]
 RNG = np.random.Generator | int | None
+DOUBLE = np.dtype(np.float64)
 BELOW_ONE = 1.0 - 2.0**-53  # the largest number that is
 
 
@@ -73,7 +74,7 @@ def real_array(name: str, value: ArrayLike) -> Array:
 
 def floats(name: str, value: ArrayLike) -> Array:
     """``value`` as a float64 array."""
-    if type(value) is np.ndarray and value.dtype == np.float64:  # as nearly always in a filter
+    if type(value) is np.ndarray and value.dtype == DOUBLE:  # as nearly always in a filter
         return value
     try:
         array = np.asarray(value)
@@ -122,10 +123,12 @@ def points(name: str, value: ArrayLike, d: int | None = None) -> Array:
 
 def probabilities(name: str, value: ArrayLike) -> Array:
     """Non-negative weights that do not all vanish, scaled to sum to one."""
-    array = real_array(name, value)
+    array = floats(name, value)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must have shape (K,) with K >= 1, got {array.shape}")
     bad, total = first_negative_and_total(np.array(array))  # a copy takes assignment
+    if not isfinite(total):
+        real_array(name, array)
     if bad >= 0:
         raise ValueError(f"{name} must be non-negative, got {array[bad]} at {bad}")
     if total == 0:

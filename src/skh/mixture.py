@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import log, pi
+from math import inf, log, pi
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -258,6 +258,8 @@ def check_mixture(name: str, value: object) -> None:
 
 
 def _covariances(value: ArrayLike, K: int, d: int) -> Array:
+    if type(value) is float and 0.0 <= value < inf:  # one variance for all, the cheapest filters'
+        return np.array(value)
     S = _checks.real_array("covariances", value)
     if S.shape not in ((), (K,), (d, d), (K, d, d)):
         raise ValueError(

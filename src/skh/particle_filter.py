@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -165,8 +164,7 @@ class ParticleFilter:
     ) -> Predicted:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
         seen = mixture.seen_by(self._information(t + 1, mixture))
-        points = checked_points(self._rule(seen, self._n, rng=rng), mixture)
-        points = replace(points, x=_checks.read_only(points.x))
+        points = checked_points(self._rule(seen, self._n, rng=rng), mixture).sealed()
         if old is None:
             carry = self._model.initial_carry(points.x)
             carry = checked_carry(carry, len(points), "model.initial_carry")

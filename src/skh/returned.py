@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skh import _checks
-from skh._checks import Array
+from skh._checks import DOUBLE, Array
 from skh._compiled_checks import first_not_below_infinity, first_not_finite
 
 
 def real_numbers(value: Any, where: str) -> NDArray[Any]:
     """``value`` as an array of floats or integers: no truth values, no words, nothing masked."""
+    if type(value) is np.ndarray and value.dtype == DOUBLE:  # as nearly always in a filter
+        return value
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:  # rows of different lengths
@@ -57,6 +59,8 @@ def weighed(returned: Any, carry: Any, x: Array, where: str) -> tuple[Array, Any
 
 def checked_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
     """``carry``, if its arrays have one row for each of n particles and nothing has been lost."""
+    if carry is None and before is None:
+        return None
     for part in _parts(carry):
         shape = getattr(part, "shape", None)
         if not shape or shape[0] != n:

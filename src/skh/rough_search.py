@@ -119,6 +119,8 @@ class RoughCombine:
         rows, centres = (levels, owner, np.zeros(B, np.intp)), np.empty((d, n))
         boxes = blocks.X, blocks.low, blocks.high, rough.reach
         self._target, self._rough, self._n, self._order = target, rough, n, order
+        self._place = np.empty_like(order)  # where in the blocks a search point stands
+        self._place[order] = np.arange(order.size)
         self._mu, self._top = rough.mu[order], float(target.mu.max())
         self._gap, lows = np.empty(order.size, np.float32), np.empty(B, np.float32)
         self._to_add = *rows, *boxes, rough.X, rough.scales, target.X, target.scales, centres
@@ -139,7 +141,7 @@ class RoughCombine:
     def hide(self, j: int) -> None:
         """Never find search point ``j`` again."""
         self._target.mu[j] = HIDDEN
-        self._mu[self._order == j] = HIDDEN
+        self._mu[self._place[j]] = HIDDEN
 
     def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
         """The next vertex for the weights of the programme, and the iterate there."""

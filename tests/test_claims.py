@@ -20,6 +20,7 @@ from skh.claims.statistics import (
     select,
 )
 from skh.experiments.record import Record
+from skh.experiments.runtime import FILTERING
 
 BASE = Record(experiment="x", model="m", rule="a", sigma2=1.0, n=10, batch=0, seed=0)
 
@@ -108,6 +109,43 @@ def test_line_search_must_be_about_equal():
     assert "1.8" in verdict.measured
 
 
+def scaled(records, factors, **where):
+    """The records, a rule's error times its factor in some cells, with noise of its own."""
+    inside, rng = {id(r) for r in select(records, **where)}, np.random.default_rng(1)
+    errors = (r.mmd * (factors.get(r.rule, 1.0) if id(r) in inside else 1.0) for r in records)
+    noisy = (error * np.exp(0.05 * rng.standard_normal()) for error in errors)
+    return [replace(r, mmd=e, rmse=e) for r, e in zip(records, noisy, strict=True)]
+
+
+def test_the_gain_of_sobol_must_shrink_as_components_grow():
+    def holds(**factors):
+        return mixture.qmc_suffers_from_k(
+            scaled(settings(ORDINARY), factors, model="K=100, d=2")
+        ).holds
+
+    assert holds(Sobol=1.5) is True
+    assert holds(Sobol=0.5) is False
+    assert holds(Sobol=1.5, FW=2.0, FCFW=2.0) is False  # these must suffer less
+
+
+def test_the_gain_of_herding_must_shrink_with_the_dimension():
+    def holds(factor):
+        both = {"FW": factor, "FCFW": factor}
+        return mixture.differences_taper(scaled(settings(ORDINARY), both, model="K=100, d=5")).holds
+
+    assert holds(1.5) is True
+    assert holds(0.5) is False
+
+
+def test_a_wide_kernel_must_lower_the_error_of_the_mean():
+    def holds(factor):
+        both = {"FW": factor, "FCFW": factor}
+        return mixture.wide_kernel_helps(scaled(settings(ORDINARY), both, sigma2=100.0)).holds
+
+    assert holds(0.5) is True
+    assert holds(1.5) is False
+
+
 def filters(errors, model="nonlinear", sigma2=1.0, particles=None):
     return [
         r
@@ -129,6 +167,20 @@ def test_skh_must_beat_both_others():
     assert synthetic.skh_wins(filters(better, "lgss3"), **options).holds is True
     worse = {**better, "SKH-FW": {20: 2.0, 200: 2.0}}
     assert synthetic.skh_wins(filters(worse, "lgss3"), **options).holds is False
+
+
+def test_robust_is_better_in_most_cells():
+    def verdict(*factors):
+        """SKH relative to the PF on the four models."""
+        cells = zip(synthetic.REPORTED, factors, strict=True)
+        every = [({"PF": 1.0, "SKH-FW": f, "SKH-FCFW": f}, m) for m, f in cells]
+        return synthetic.robust_to_sigma(
+            [r for e, m in every for r in filters({rule: {20: v} for rule, v in e.items()}, m)]
+        )
+
+    assert verdict(0.5, 0.5, 0.5, 2.0).holds is True
+    assert "better than the PF in 6 of 8 cells" in verdict(0.5, 0.5, 0.5, 2.0).measured
+    assert verdict(0.5, 0.5, 2.0, 2.0).holds is False
 
 
 def test_fcfw_best_at_twenty_and_flat():
@@ -180,14 +232,65 @@ def test_the_default_rule_in_one_cell():
         default.in_one_cell(cells_of_default(0.05), model="lgss3", n=100, limit=0.4)
 
 
-def test_growth_of_the_time():
-    def timed(power):
-        sizes = (25, 50, 100, 200)
-        times = {n: 1e-4 * n**power for n in sizes}
-        return rows("FW", times, field="seconds", model=runtime.PLACING, m=10_000)
+def timed(power, rule="FW", factor=1e-4, **fixed):
+    """Seconds of one placement, a power of n."""
+    times = {n: factor * n**power for n in (25, 50, 100, 200)}
+    return rows(rule, times, field="seconds", **{"model": runtime.PLACING, "m": 10_000} | fixed)
 
+
+def test_growth_of_the_time():
     assert runtime.fw_linear_in_n(timed(1)).holds is True
     assert runtime.fw_linear_in_n(timed(2)).holds is False
+    quadratic = timed(2, "FCFW")
+    assert runtime.fcfw_quadratic(quadratic).holds is True
+    assert runtime.fcfw_quadratic(timed(0.5, "FCFW")).holds is True  # less is no fault
+    assert runtime.fcfw_quadratic(timed(3, "FCFW")).holds is False
+
+
+@pytest.mark.parametrize("field", ["m", "steps"])
+def test_the_time_must_be_linear_in_search_points_and_in_steps(field):
+    def holds(power):
+        grown = [replace(r, **{field: r.n, "n": 100}) for r in timed(power)]
+        if field == "m":
+            return runtime.fw_linear_in_m(grown).holds
+        return runtime.linear_in_t([replace(r, model=runtime.STREAMING) for r in grown]).holds
+
+    assert holds(1) is True
+    assert holds(2) is False
+
+
+def test_a_placement_must_be_faster_than_the_paper_s():
+    both = [*timed(1), *timed(1, "FCFW", 1e-3)]  # 5 ms and 50 ms for fifty points
+    assert runtime.beside_matlab(both).holds is True
+    assert "FCFW N=50: 50" in runtime.beside_matlab(both).measured
+    slow = [*timed(1), *timed(1, "FCFW", 1e-2)]
+    assert runtime.beside_matlab(slow).holds is False
+
+
+def test_the_overhead_is_counted_in_particles():
+    fine = runtime.overhead_in_particles(timed(1, noise=0.0, factor=2e-3))
+    assert fine.holds is True
+    assert fine.statistics["particles"] == pytest.approx(75)  # 0.1 s at 4 ms each
+    assert runtime.overhead_in_particles(timed(1, factor=4e-3)).holds is False
+
+
+def test_placing_pays_if_it_reaches_the_error_of_random_particles_with_fewer():
+    def verdict(power):
+        """Errors n^-0.5 of cheap rules, n^power of dear ones."""
+        errors = {"PF": -0.5, "SQMC": -0.5, "SKH-FW": power, "SKH-FCFW": power}
+        fixed = {"field": "rmse", "model": FILTERING}
+        return runtime.placing_pays(
+            [
+                replace(r, seconds=(1e-6 if e == -0.5 else 1e-3) * r.n, n_particles=float(r.n))
+                for rule, e in errors.items()
+                for r in rows(rule, {n: n**e for n in (10, 100, 1_000)}, noise=0.0, **fixed)
+            ]
+        )
+
+    assert verdict(-1.0).holds is True
+    assert "error of a PF with 100: from 110 µs" in verdict(-1.0).measured  # 9.9 ms / 90
+    assert verdict(-0.4).holds is False
+    assert verdict(-0.1).holds is None  # not reached by as many as were tried
 
 
 def test_more_search_points():
@@ -203,6 +306,18 @@ def test_more_search_points():
     assert search_points.more_points_help(searched(0.25)).holds is False
     with pytest.raises(MissingError):
         search_points.sobol_search(searched(-0.25))
+
+
+def test_sobol_search_points_must_be_better_than_random_ones():
+    def holds(factor):
+        errors = {"FW": 1.0, "FCFW": 0.5}
+        suffixed = {rule + search_points.SUFFIX: factor * e for rule, e in errors.items()}
+        return search_points.sobol_search(
+            [r for rule, e in (errors | suffixed).items() for r in rows(rule, {10: e}, m=100)]
+        ).holds
+
+    assert holds(0.9) is True
+    assert holds(1.1) is False
 
 
 def test_break_even_is_where_the_times_are_equal():

@@ -11,21 +11,9 @@ from scipy.stats import qmc
 
 import oracles
 import skh
-from skh import (
-    _compiled,
-    _compiled_bumps,
-    _compiled_checks,
-    _compiled_descent,
-    _compiled_energy,
-    _compiled_extremes,
-    _compiled_pairs,
-    _compiled_qp,
-    _compiled_sampling,
-    _compiled_walk,
-    _compiled_weights,
-    sampling,
-)
-from skh._compiled_walk import Walk
+from skh import _compiled, refine, sampling
+from skh import kernel as kernels
+from skh._compiled.walk import Walk
 from skh.hilbert import hilbert_order
 from skh.refine import Energy
 
@@ -33,7 +21,7 @@ from skh.refine import Energy
 def test_exp_is_accurate_to_two_units_in_the_last_place():
     def exp(x):
         out = np.zeros_like(x)
-        _compiled.add_exp(out, -x, 1.0, 1.0)
+        _compiled.base.add_exp(out, -x, 1.0, 1.0)
         return out
 
     x = np.concatenate([-np.geomspace(1e-300, 600, 200_001), -np.linspace(0, 600, 200_001)])
@@ -60,19 +48,19 @@ def test_bumps_equal_numpy(d):
     square = ((X.T[:, None] - centres) ** 2).sum(-1)
     out = rng.random(X.shape[1])
     expected = out + np.exp(-rates * square) @ heights
-    _compiled_bumps.add_bumps(out, X, centres, heights, rates)
+    _compiled.bumps.add_bumps(out, X, centres, heights, rates)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
     A = np.tril(rng.normal(size=(len(centres), d, d)))
     e = np.einsum("kij,mkj->mki", A, X.T[:, None] - centres)
     expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
-    _compiled_bumps.add_skewed_bumps(out, X, centres, heights, A)
+    _compiled.bumps.add_skewed_bumps(out, X, centres, heights, A)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
     D = rng.random((d, len(centres)))
     e = D.T * X.T[:, None] - centres
     expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
-    _compiled_bumps.add_aligned_bumps(out, X, D, np.ascontiguousarray(centres.T), heights)
+    _compiled.bumps.add_aligned_bumps(out, X, D, np.ascontiguousarray(centres.T), heights)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -84,12 +72,12 @@ def test_search_equals_argmin(M):
     square = ((X.T - X[:, 0]) ** 2).sum(1)
     expected = 0.75 * g + 0.25 * weights @ np.exp(-np.outer(rates, square))
     walk = Walk.start(np.array([0.25]), 0, mu[0], 1.0)
-    assert _compiled_walk.full_steps(walk, 0, 1, g, mu, X, scales, 1 + M % 3) == 1
+    assert _compiled.walk.full_steps(walk, 0, 1, g, mu, X, scales, 1 + M % 3) == 1
     np.testing.assert_allclose(g, expected, rtol=1e-12)
     assert walk.vertices[1] == np.argmin(g - mu)
 
     rows, w, active = rng.random((9, M)), rng.random(9), np.array([0, 3, 4, 5, 7, 8])
-    j = _compiled.combine_and_search(g, mu, rows, active, w)
+    j = _compiled.base.combine_and_search(g, mu, rows, active, w)
     one_by_one = np.zeros(M)
     for i in active:
         one_by_one += w[i] * rows[i]
@@ -100,16 +88,16 @@ def test_search_equals_argmin(M):
 @pytest.mark.parametrize("size", [1, 60, 1024, 5_001])
 def test_bounds_and_first_highest_are_those_of_numpy(size):
     X = np.random.default_rng(size).integers(-9, 9, (3, size)).astype(float)  # many are equal
-    low, high = _compiled_extremes.bounds(X)
+    low, high = _compiled.extremes.bounds(X)
     np.testing.assert_array_equal((low, high), (X.min(axis=1), X.max(axis=1)))
-    assert _compiled_extremes.first_highest(X[0]) == X[0].argmax()
+    assert _compiled.extremes.first_highest(X[0]) == X[0].argmax()
 
 
 def test_search_takes_the_first_of_equal_candidates():
     X = np.repeat(np.array([[0.0, 1.0]]), 2000, axis=1).reshape(1, -1)
     g, mu = np.zeros(4000), np.zeros(4000)
     walk = Walk.start(np.ones(1), 2000, 0.0, 1.0)  # from one of the points at 1, away from it
-    _compiled_walk.full_steps(walk, 0, 1, g, mu, X, np.array([[0.5], [1.0]]), 1)
+    _compiled.walk.full_steps(walk, 0, 1, g, mu, X, np.array([[0.5], [1.0]]), 1)
     assert list(walk.vertices) == [2000, 0]
 
 
@@ -134,7 +122,7 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     np.testing.assert_array_equal(np.diagonal(L, axis1=1, axis2=2), 1)
     expected = (np.einsum("jik,njk->nji", L, digits(plain)[..., :4]) + digits(shift)) % 2
     cell = expected @ (1 << np.arange(bits - 1, -1, -1))
-    got = _compiled_sampling.scrambled_net(16, directions, columns, shift, bits)
+    got = _compiled.sampling.scrambled_net(16, directions, columns, shift, bits)
     np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
 
 
@@ -164,7 +152,7 @@ def test_inverse_transform_equals_searchsorted(steps, u):
     u = np.array([*u, *cumulative[cumulative < 1]])  # also at the steps themselves
     for numbers in (u, np.sort(u), u[::-1].copy()):
         np.testing.assert_array_equal(
-            _compiled_sampling.inverse_transform(cumulative, numbers),
+            _compiled.sampling.inverse_transform(cumulative, numbers),
             np.searchsorted(cumulative, numbers, side="right"),
         )
 
@@ -177,7 +165,7 @@ def test_inverse_transform_equals_searchsorted(steps, u):
 def test_systematic_is_inverse_transform_of_an_even_grid(steps, n, offset):
     weights = np.array([*steps, 1.0, 0.0])
     weights /= weights.sum()
-    got = _compiled_sampling.systematic(weights, n, offset)
+    got = _compiled.sampling.systematic(weights, n, offset)
     assert (weights[got] > 0).all()
     u, cumulative = (np.arange(n) + offset) / n, np.cumsum(weights)
     low, high = (np.searchsorted(cumulative, u + e, side="right") for e in (-1e-12, 1e-12))
@@ -199,7 +187,7 @@ def test_reweighted_is_the_normalised_product(pairs):
     w, log_likelihood = np.array(pairs).T
     with np.errstate(divide="ignore"):
         log_w = np.log(w) + log_likelihood
-    got, total = _compiled_weights.reweighted(w.copy(), log_likelihood.copy())
+    got, total = _compiled.weights.reweighted(w.copy(), log_likelihood.copy())
     expected = logsumexp(log_w)
     if expected == -np.inf:
         assert total == -np.inf
@@ -214,7 +202,7 @@ def test_inverse_transform_among_many_uneven_weights():
     cumulative /= cumulative[-1]
     for u in (rng.random(3000), np.sort(rng.random(3000))):
         np.testing.assert_array_equal(
-            _compiled_sampling.inverse_transform(cumulative, u),
+            _compiled.sampling.inverse_transform(cumulative, u),
             np.searchsorted(cumulative, u, side="right"),
         )
 
@@ -229,61 +217,67 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     uneven[-2] = 1 - uneven[:-2].sum()
     walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, mu[2], 0.5)
     calls = [
-        (_compiled_bumps.add_bumps, (np.zeros(7), X, centres, heights, rates)),
-        (_compiled_bumps.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
-        (_compiled_bumps.add_aligned_bumps, (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1])),
-        (_compiled_bumps.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
-        (_compiled.kernel_row, (np.zeros(7), X, centres[0], scales)),
-        (_compiled.transposed, (centres,)),
-        (_compiled_walk.full_steps, (walk, 0, 3, np.zeros(7), mu, X, scales, 1)),
-        (_compiled_walk.catch_up, (walk, 2, np.zeros(7), mu, X, scales)),
-        (_compiled_walk.best_step, (0.3, 0.2, 0.1, 0.4, 2)),
-        (_compiled_walk.best_step, (0.3, 0.4, 0.1, 0.0, 2)),
-        (_compiled.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
-        (_compiled_pairs.pair_sum, (heights, S[:, *np.tril_indices(2)].T.copy(), centres.T.copy())),
-        (_compiled_pairs.squares_along_axes, (X.T, centres, centres**2)),
-        (_compiled_pairs.squares_skewed, (X, centres, A)),
-        (_compiled.step_blocks, (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], scales, 0.5)),
-        (_compiled_sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
-        (_compiled_sampling.hilbert_cells, (centres, 31)),
-        (_compiled_sampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
-        (_compiled.add_square, (np.zeros(7), X[0], 0.3)),
-        (_compiled.add_scaled, (np.zeros(7), X[0], 0.3)),
-        (_compiled.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
-        (_compiled_bumps.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
-        (_compiled.lowest, (X[0],)),
-        (_compiled.lowest_gap, (mu, rows[0], np.zeros(7))),
-        (_compiled.first_gap, (mu, rows[0], np.array([(mu - rows[0])[4]]))),
-        (_compiled.count_blocks, (1025,)),
-        (_compiled.blend_to_gap, (np.zeros(7), np.zeros(7) + mu, X[0], rows[0], 0.3, 0.7)),
-        (_compiled.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
-        (_compiled.add_four, (np.zeros(7) + mu, *X, *X, 0.3, 0.7, 0.1, 0.2)),
-        (_compiled.combine, (mu[2:5].copy(), six, 2, 5, np.arange(5), heights[[0, 1, 2, 1, 0]])),
-        (_compiled.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], scales)),
-        (_compiled.set_square, (np.zeros(7), X[0], 0.3)),
-        (_compiled_sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
-        (_compiled_sampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
-        (_compiled_sampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
-        (_compiled_sampling.systematic, (np.array([0.1, 0.5, 0.4]), 9, 0.3)),
-        (_compiled_weights.logarithms, (np.array([0.1, 0.0, 0.1, 0.8]),)),
-        (_compiled_checks.first_not_finite, (np.array([1.0, np.nan]),)),
-        (_compiled_checks.first_not_finite, (rates,)),
-        (_compiled_checks.first_not_below_infinity, (np.array([-np.inf, np.inf]),)),
-        (_compiled_checks.first_not_below_infinity, (np.array([-np.inf, 1.0]),)),
-        (_compiled_checks.first_negative_and_total, (np.array([1.0, -1.0, 2.0]),)),
-        (_compiled_checks.are_indices, (np.array([0, 3]), 3)),
-        (_compiled_sampling.guide, (np.cumsum(uneven), 12)),
+        (_compiled.bumps.add_bumps, (np.zeros(7), X, centres, heights, rates)),
+        (_compiled.bumps.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
+        (_compiled.bumps.add_aligned_bumps, (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1])),
+        (_compiled.bumps.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
+        (_compiled.base.kernel_row, (np.zeros(7), X, centres[0], scales)),
+        (_compiled.base.transposed, (centres,)),
+        (_compiled.walk.full_steps, (walk, 0, 3, np.zeros(7), mu, X, scales, 1)),
+        (_compiled.walk.catch_up, (walk, 2, np.zeros(7), mu, X, scales)),
+        (_compiled.walk.best_step, (0.3, 0.2, 0.1, 0.4, 2)),
+        (_compiled.walk.best_step, (0.3, 0.4, 0.1, 0.0, 2)),
+        (_compiled.base.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
+        (_compiled.pairs.pair_sum, (heights, S[:, *np.tril_indices(2)].T.copy(), centres.T.copy())),
+        (_compiled.pairs.squares_along_axes, (X.T, centres, centres**2)),
+        (_compiled.pairs.squares_skewed, (X, centres, A)),
         (
-            _compiled_sampling.place_balls,
+            _compiled.base.step_blocks,
+            (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], scales, 0.5),
+        ),
+        (_compiled.sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
+        (_compiled.sampling.hilbert_cells, (centres, 31)),
+        (_compiled.sampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
+        (_compiled.base.add_square, (np.zeros(7), X[0], 0.3)),
+        (_compiled.base.add_scaled, (np.zeros(7), X[0], 0.3)),
+        (_compiled.base.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
+        (_compiled.bumps.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
+        (_compiled.base.lowest, (X[0],)),
+        (_compiled.base.lowest_gap, (mu, rows[0], np.zeros(7))),
+        (_compiled.base.first_gap, (mu, rows[0], np.array([(mu - rows[0])[4]]))),
+        (_compiled.base.count_blocks, (1025,)),
+        (_compiled.base.blend_to_gap, (np.zeros(7), np.zeros(7) + mu, X[0], rows[0], 0.3, 0.7)),
+        (_compiled.base.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
+        (_compiled.base.add_four, (np.zeros(7) + mu, *X, *X, 0.3, 0.7, 0.1, 0.2)),
+        (
+            _compiled.base.combine,
+            (mu[2:5].copy(), six, 2, 5, np.arange(5), heights[[0, 1, 2, 1, 0]]),
+        ),
+        (_compiled.base.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], scales)),
+        (_compiled.base.set_square, (np.zeros(7), X[0], 0.3)),
+        (_compiled.sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
+        (_compiled.sampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
+        (_compiled.sampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
+        (_compiled.sampling.systematic, (np.array([0.1, 0.5, 0.4]), 9, 0.3)),
+        (_compiled.weights.logarithms, (np.array([0.1, 0.0, 0.1, 0.8]),)),
+        (_compiled.checks.first_not_finite, (np.array([1.0, np.nan]),)),
+        (_compiled.checks.first_not_finite, (rates,)),
+        (_compiled.checks.first_not_below_infinity, (np.array([-np.inf, np.inf]),)),
+        (_compiled.checks.first_not_below_infinity, (np.array([-np.inf, 1.0]),)),
+        (_compiled.checks.first_negative_and_total, (np.array([1.0, -1.0, 2.0]),)),
+        (_compiled.checks.are_indices, (np.array([0, 3]), 3)),
+        (_compiled.sampling.guide, (np.cumsum(uneven), 12)),
+        (
+            _compiled.sampling.place_balls,
             (centres, A[:, 0, 0].copy(), np.array([2, 0, 2]), centres),
         ),
-        (_compiled_sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
-        (_compiled_sampling.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
-        (_compiled_bumps.shifted, (A[0], centres[0], 1)),
-        (_compiled.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
-        (_compiled_bumps.mahalanobis, (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6])),
-        (_compiled_sampling.scrambled_net, (9, *net_arguments(rng))),
-        (_compiled_qp.dot, (heights, rates, 3)),
+        (_compiled.sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
+        (_compiled.sampling.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
+        (_compiled.bumps.shifted, (A[0], centres[0], 1)),
+        (_compiled.base.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
+        (_compiled.bumps.mahalanobis, (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6])),
+        (_compiled.sampling.scrambled_net, (9, *net_arguments(rng))),
+        (_compiled.qp.dot, (heights, rates, 3)),
     ]
     for kernel, arguments in calls:
         by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)
@@ -313,19 +307,21 @@ def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d
     rng = np.random.default_rng(0)
     p, kernel = oracles.random_mixture(4, d, rng, kind), skh.GaussianKernel((1.0, 10.0))
     X, w = kernel.coordinates(p.sample(6, rng=rng)[0]), rng.dirichlet(np.ones(6))
-    compiled = Energy(kernel, p).descend(X, w, 12)  # more than L-BFGS remembers
-    for module in (_compiled_energy, _compiled_descent):
+    mmd2 = Energy(kernel, p)
+    before, compiled = mmd2(X, w)[0], mmd2.descend(X, w, 12)  # more than L-BFGS remembers
+    for module in (_compiled.energy, _compiled.descent, refine):
         run_by_python(module, monkeypatch)
-    moved, before = Energy(kernel, p).descend(X, w, 12)
-    assert before == pytest.approx(compiled[1], rel=1e-13)
-    np.testing.assert_allclose(moved, compiled[0], atol=1e-8)  # a descent magnifies rounding
+    assert mmd2(X, w)[0] == pytest.approx(before, rel=1e-13)
+    moved = mmd2.descend(X, w, 12)
+    np.testing.assert_allclose(moved, compiled, atol=1e-8)  # a descent magnifies rounding
 
 
 @pytest.mark.parametrize("kind", ["variances", "matrices"])
 def test_python_source_of_the_pairs_does_the_same_as_the_compiled_code(kind, monkeypatch):
     p, kernel = oracles.random_mixture(40, 2, np.random.default_rng(0), kind), skh.GaussianKernel(1)
     compiled = kernel.mean_norm2(p)
-    run_by_python(_compiled_pairs, monkeypatch)
+    for module in (_compiled.pairs, kernels):
+        run_by_python(module, monkeypatch)
     assert kernel.mean_norm2(p) == pytest.approx(compiled, rel=1e-13)
 
 
@@ -348,10 +344,10 @@ def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(progr
 
     def solve():
         w, active = np.zeros(n), np.zeros(n, np.intp)
-        return w, *_compiled_qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0)
+        return w, *_compiled.qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0)
 
     compiled = solve()
-    run_by_python(_compiled_qp, monkeypatch)
+    run_by_python(_compiled.qp, monkeypatch)
     python = solve()
     assert oracles.kkt_residual(K, c, python[0]) < 1e-12
     assert python[2:] == pytest.approx(compiled[2:], abs=1e-13)
@@ -360,7 +356,7 @@ def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(progr
 @pytest.mark.parametrize(("d", "bits"), [(2, 1), (2, 4), (3, 3), (4, 2)])
 def test_hilbert_curve_visits_each_cell_once_and_goes_to_a_neighbour(d, bits):
     cells = np.stack(np.meshgrid(*[np.arange(2**bits)] * d, indexing="ij"), -1).reshape(-1, d)
-    keys = _compiled_sampling.hilbert_keys(cells, bits)
+    keys = _compiled.sampling.hilbert_keys(cells, bits)
     assert sorted(keys) == list(range(2 ** (bits * d)))
     steps = np.abs(np.diff(cells[np.argsort(keys)], axis=0)).sum(axis=1)
     assert (steps == 1).all()
@@ -371,7 +367,7 @@ def test_cells_of_the_hilbert_curve_are_logistic_functions_of_standardised_coord
     with np.errstate(over="ignore", under="ignore"):
         y = x / np.abs(x).max(axis=0)
     unit = expit((y - y.mean(axis=0)) / y.std(axis=0))
-    cells = _compiled_sampling.hilbert_cells(x, 20)
+    cells = _compiled.sampling.hilbert_cells(x, 20)
     np.testing.assert_allclose((cells + 0.5) * 2.0**-20, unit, atol=2.0**-20)
 
 
@@ -382,7 +378,7 @@ def test_components_are_chosen_by_inverse_transform_in_the_given_order():
     u[:20], u[20:40] = 0.0, 1.0 - 2.0**-53
     with np.errstate(divide="ignore"):
         log_shares = np.log(shares) + rng.normal(size=(200, 1)) * 100
-    chosen = _compiled_sampling.choose_in_rows(log_shares, order, u)
+    chosen = _compiled.sampling.choose_in_rows(log_shares, order, u)
     cumulative = np.cumsum(shares[:, order], axis=1)
     expected = order[(cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)]
     np.testing.assert_array_equal(chosen, expected)

@@ -73,6 +73,19 @@ def test_stops_at_the_tolerance(step):
     np.testing.assert_array_equal(full.x, points.x)
 
 
+def test_protected_weights_meet_the_tolerance_as_well():
+    """Even weights cost some accuracy, which more points must make up for."""
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    rule = skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-8, min_ess=0.95), 1000)
+    free = rule(p, 20, rng=0)
+    tol = free.mmd_trace[-1]
+    assert free.mmd > 1.01 * tol
+    points = replace(rule, tol=tol)(p, 100, rng=0)
+    assert points.status is skh.Stop.TOLERANCE
+    assert points.mmd <= tol
+    assert 20 < len(points) < 100
+
+
 @every_step
 @pytest.mark.parametrize("variance", [1.0, 10.0, 1e4])
 def test_wide_kernels_in_one_dimension_stay_finite(step, variance):

@@ -4,20 +4,23 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import numpy as np
 import pytest
 
+import skh
+
 ROOT = Path(__file__).parents[1]
 FIRST_CALL = """
 import skh
-from skh import _compiled, _compiled_bumps, _compiled_qp, _compiled_rough
+from skh import _compiled
 p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1.0]], 1.0)
 for step in (skh.Herding(), skh.FullyCorrective()):
     skh.FWQuad(skh.GaussianKernel(1.0), step, 50)(p, 5, rng=0)
 print([sum(f.stats.cache_misses.values()) for f in (
-    _compiled_bumps.add_bumps, _compiled_rough.rough_steps,
-    _compiled.combine_and_search, _compiled_qp.solve
+    _compiled.bumps.add_bumps, _compiled.rough.rough_steps,
+    _compiled.base.combine_and_search, _compiled.qp.solve
 )])
 """
 
@@ -30,6 +33,29 @@ def test_examples_in_the_text_run(page, capsys):
     assert len(scope["result"].means) > 1
     assert np.isfinite(scope["result"].means).all()
     assert ("[" in capsys.readouterr().out) == ("print(" in code.group(1))
+
+
+def in_docstring(module):
+    """What the indented lines of a module's docstring define."""
+    lines = [line for line in module.__doc__.splitlines() if line.startswith("    ")]
+    scope = {"np": np, "skh": skh}
+    exec(dedent("\n".join(lines)), scope)
+    return scope
+
+
+def test_examples_in_docstrings_run():
+    assert in_docstring(skh)["result"].means.shape == (100, 1)
+    gain, rule = in_docstring(skh.model)["RandomGain"](), in_docstring(skh.rule)["antithetic"]
+    result = skh.particle_filter(gain, [0.5, 1.0, 0.8], rule, 51, rng=0)
+    assert np.isfinite(result.means).all()
+
+
+def test_the_example_of_the_uav_runs():
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs/uav.md").read_text(), re.DOTALL)
+    scope = {}
+    exec(code.group(1), scope)
+    truth = scope["flight"].poses.position[-1]
+    assert np.linalg.norm(scope["estimate"].position - truth) < 5
 
 
 def test_a_second_process_finds_the_compiled_code_on_disk():

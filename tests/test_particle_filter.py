@@ -154,6 +154,30 @@ def test_observations_of_any_type_reach_the_likelihood():
     assert all(a is b for a, b in zip(seen, ys, strict=True))
 
 
+class Table:
+    """Iterates over the names of its columns, as a DataFrame of pandas does."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return iter(range(self.rows.shape[1]))
+
+    def to_numpy(self):
+        return self.rows
+
+
+def test_a_table_is_a_series_of_its_rows():
+    _, ys = LGSS.simulate(5, rng=0)
+    by_table, by_array = (
+        skh.particle_filter(LGSS, series, skh.Stratified(), 20, rng=0) for series in (Table(ys), ys)
+    )
+    np.testing.assert_array_equal(by_table.means, by_array.means)
+
+
 def test_prediction_equals_kalman_prediction():
     _, ys = LGSS.simulate(10, rng=0)
     exact = skh.kalman_filter(LGSS, ys)

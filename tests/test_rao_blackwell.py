@@ -505,3 +505,18 @@ def test_residuals_of_angles_do_not_notice_half_a_turn():
     np.testing.assert_allclose(turned.means, plain.means, atol=1e-10)
     np.testing.assert_allclose(turned.joint_covariances, plain.joint_covariances, atol=1e-10)
     assert turned.log_evidence == pytest.approx(plain.log_evidence, abs=1e-10)
+
+
+def test_an_empty_observation_tells_nothing():
+    """No landmark in view: the functions of the model are not even asked."""
+    unit = np.eye(2)
+    model = skh.RaoBlackwellized(
+        prior=([0.0, 0.0], unit),
+        z_prior=([1.0, 0.0], unit),
+        x_dynamics=lambda t, p: (p, unit, unit),
+        z_dynamics=lambda t, p: (np.zeros(2), unit, unit),
+        observation=lambda t, p: (p, unit, unit),
+    )
+    by_y = [skh.particle_filter(model, [[0.1, 0.2], y], n=10, rng=0) for y in ([], None)]
+    for name in ("means", "z_means", "log_evidence_increments"):
+        np.testing.assert_allclose(*(getattr(result, name) for result in by_y), atol=1e-15)

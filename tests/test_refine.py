@@ -5,7 +5,8 @@ import pytest
 
 import oracles
 import skh
-from skh.refine import Energy, responsible
+from skh.refine import Energy
+from skh.responsible import responsible
 from skh.weights import effective_size
 
 METRIC = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -84,6 +85,13 @@ def test_the_figures_that_refinement_must_reach_on_the_mixtures_of_the_paper():
 
 def paper_mixture(rng, d, K=100):
     return skh.GaussianMixture(rng.random(K), rng.uniform(-5, 5, (K, d)), rng.uniform(0.1, 4.1, K))
+
+
+def test_points_that_another_kernel_has_measured_are_measured_anew():
+    p, kernel = oracles.random_mixture(20, 2, np.random.default_rng(0)), skh.GaussianKernel(1.0)
+    points = skh.FWQuad(skh.GaussianKernel(10.0))(p, 20, rng=0)
+    moved = skh.Refine(5)(kernel, p, points, rng=0)
+    assert moved.mmd == pytest.approx(skh.mmd(kernel, p, moved.x, moved.w), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)

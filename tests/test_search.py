@@ -15,17 +15,8 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh import (
-    _compiled_extremes,
-    _compiled_lazy,
-    _compiled_rough,
-    _compiled_rows,
-    _compiled_walk,
-    neighbours,
-    rough_search,
-    threads,
-)
-from skh._compiled_walk import Walk
+from skh import _compiled, neighbours, rough_search, threads
+from skh._compiled.walk import Walk
 from skh.rough_search import SINGLE, Rough, RoughBlend, RoughCombine
 from skh.search import FullBlend, LazyBlend
 
@@ -133,7 +124,7 @@ def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
     with patience():
         for k, j in enumerate(chosen):
             g = kernel.weighted_sum(x[chosen[:k]], w[:k], x[[j]])[0] if k else 0.0
-            _compiled_walk.look_at(walk, k, j, g, target.mu[j])
+            _compiled.walk.look_at(walk, k, j, g, target.mu[j])
             search.run(walk, k, k + 1)
             w *= 1.0 - step[k]
             w[k] = step[k]
@@ -188,10 +179,10 @@ def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
     kernel = skh.GaussianKernel(variance)
     rough = Rough.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
     row, scratch = np.empty(3000, np.uint16), np.empty((2, 3000), np.float32)
-    _compiled_rough.rough_squares(scratch[0], rough.X, 0, 3000, rough.X[:, 5])
-    _compiled_rows.set_levels(row, *scratch, rough.scales)
-    off = row / _compiled_rows.LEVELS - kernel.gram(x[5:6], x)[0]
-    assert np.abs(off).max() <= 0.5 / _compiled_rows.LEVELS + rough.error
+    _compiled.rough.rough_squares(scratch[0], rough.X, 0, 3000, rough.X[:, 5])
+    _compiled.rows.set_levels(row, *scratch, rough.scales)
+    off = row / _compiled.rows.LEVELS - kernel.gram(x[5:6], x)[0]
+    assert np.abs(off).max() <= 0.5 / _compiled.rows.LEVELS + rough.error
     assert rough.error < 1e4 * SINGLE
 
 
@@ -228,12 +219,12 @@ def test_all_points_are_tried_where_the_likely_ones_disappoint():
     for seed in range(50):
         noise = np.random.default_rng(seed).uniform(-error, error, 500)
         gap = (exact + noise).astype(np.float32)
-        lows, worst = gap.min()[None], gap.min() + _compiled_rough.LIKELY * error
-        count = _compiled_rough.find_below(found, gap, lows, 0, 1, 4096, worst)
-        shares = (np.array([v]) for v in _compiled_rough.winner(found[:count], *points))
+        lows, worst = gap.min()[None], gap.min() + _compiled.rough.LIKELY * error
+        count = _compiled.rough.find_below(found, gap, lows, 0, 1, 4096, worst)
+        shares = (np.array([v]) for v in _compiled.rough.winner(found[:count], *points))
         args, values, counts = shares
         misled += args[0] != np.argmin(exact)
-        j, g, _ = _compiled_rough.decide(args, values, counts, gap, lows, error, *points)
+        j, g, _ = _compiled.rough.decide(args, values, counts, gap, lows, error, *points)
         assert j == np.argmin(exact)
         assert g == pytest.approx(exact[j] + target.mu[j], abs=1e-12)
     assert misled > 0  # the likely points alone would not do
@@ -328,7 +319,7 @@ def test_cells_hold_their_points_in_order(d):
     X, width = rng.normal(size=(d, 500)), 0.7
     origin = X.min(axis=1)
     shape = (np.ptp(X, axis=1) / width).astype(np.intp) + 1
-    order, start, pivots = _compiled_lazy.sort_by_cell(X, origin, width, shape)
+    order, start, pivots = _compiled.lazy.sort_by_cell(X, origin, width, shape)
     assert sorted(order) == list(range(500))
     assert (np.diff(start) > 0).all()
     assert start[-1] == 500
@@ -351,7 +342,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     grid = (target.X, target.X.min(axis=1), 0.5, np.array([40, 40]))
     bumps = (centres.T.copy(), w, np.ones(3))
     state = [np.zeros(60), np.zeros(60, np.intp), centres, keep, w]
-    order, start, pivots = _compiled_lazy.sort_by_cell(*grid)
+    order, start, pivots = _compiled.lazy.sort_by_cell(*grid)
     cells = target._sorted(order, start, pivots, target.expand(pivots), 0.25, 0.7)
     shape, P = cells.expansion.shape, pivots.shape[1]
     exact, three = (target.X, target.mu, target.scales), np.arange(3)
@@ -359,48 +350,48 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     room = np.zeros(60, np.uint16), np.abs(gap), np.zeros(60, np.float32)
     walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, target.mu[2], target.norm2)
     calls = [
-        (_compiled_lazy.sort_by_cell, grid),
-        (_compiled_lazy.add_product, (*rng.random((3, 7)), 1.0, 2.0, rng.random(7), 0.3, 0.1)),
-        (_compiled_lazy.add_taylor, (np.zeros(shape), pivots, centres[:, 0], 0.3, 0.5)),
-        (_compiled_lazy.add_taylors, (np.zeros(shape), pivots, *bumps)),
-        (_compiled_lazy.cell_floors, (np.zeros(P), rng.random(shape), 0.2, 0.1, cells.top)),
-        (_compiled_lazy.cell_floors, (np.zeros(P), np.empty((0, 0)), 0.2, 0.1, cells.top)),
-        (_compiled_lazy.replay, (0.3, w, keep, w, 0)),
-        (_compiled_lazy.search_cells, (cells, -cells.expansion, 1.0, 1e-12, *state)),
-        (_compiled_lazy.search_cells, (target.levels(), np.empty((0, 0)), 1.0, 1e-12, *state)),
-        (_compiled_lazy.blend_and_search, (cells, -cells.expansion, 0.5, 1e-12, *state)),
+        (_compiled.lazy.sort_by_cell, grid),
+        (_compiled.lazy.add_product, (*rng.random((3, 7)), 1.0, 2.0, rng.random(7), 0.3, 0.1)),
+        (_compiled.lazy.add_taylor, (np.zeros(shape), pivots, centres[:, 0], 0.3, 0.5)),
+        (_compiled.lazy.add_taylors, (np.zeros(shape), pivots, *bumps)),
+        (_compiled.lazy.cell_floors, (np.zeros(P), rng.random(shape), 0.2, 0.1, cells.top)),
+        (_compiled.lazy.cell_floors, (np.zeros(P), np.empty((0, 0)), 0.2, 0.1, cells.top)),
+        (_compiled.lazy.replay, (0.3, w, keep, w, 0)),
+        (_compiled.lazy.search_cells, (cells, -cells.expansion, 1.0, 1e-12, *state)),
+        (_compiled.lazy.search_cells, (target.levels(), np.empty((0, 0)), 1.0, 1e-12, *state)),
+        (_compiled.lazy.blend_and_search, (cells, -cells.expansion, 0.5, 1e-12, *state)),
         (
-            _compiled_lazy.lazy_steps,
+            _compiled.lazy.lazy_steps,
             (walk, 0, 3, target.X, cells, -cells.expansion, *state[:4], 1e-12),
         ),
-        (_compiled_rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
-        (_compiled_extremes.bounds, (target.X,)),
-        (_compiled_extremes.first_highest, (target.mu,)),
+        (_compiled.rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
+        (_compiled.extremes.bounds, (target.X,)),
+        (_compiled.extremes.first_highest, (target.mu,)),
         (
-            _compiled_rough.to_single,
+            _compiled.rough.to_single,
             (np.zeros((2, 60), np.float32), gap.copy(), target.X, target.mu, np.ones(2), 3.0),
         ),
-        (_compiled_rough.lowest_of, (gap, gap.copy())),
-        (_compiled_rough.lowest_of, (gap[:1], gap.copy())),
-        (_compiled_rough.any_below, (gap, 0.0)),
-        (_compiled_rough.points_below, (gap, gap[:1], 64, 0.0)),
-        (_compiled_rough.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
-        (_compiled_lazy.replay_four, (w, keep, w, keep, keep, w)),
-        (_compiled_rows.squared_distance_to_box, (*single.reshape(2, 2, -1), 3, single[:2, 0])),
-        (_compiled_rows.set_levels, (*room, scales)),
-        (_compiled_rows.take_in, (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7)),
-        (_compiled_rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
-        (_compiled_rows.combine_rows, (gap, gap[:1], gap, *rows, w)),
-        (_compiled_rows.columns, (centres, three)),
+        (_compiled.rough.lowest_of, (gap, gap.copy())),
+        (_compiled.rough.lowest_of, (gap[:1], gap.copy())),
+        (_compiled.rough.any_below, (gap, 0.0)),
+        (_compiled.rough.points_below, (gap, gap[:1], 64, 0.0)),
+        (_compiled.rough.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
+        (_compiled.lazy.replay_four, (w, keep, w, keep, keep, w)),
+        (_compiled.rows.squared_distance_to_box, (*single.reshape(2, 2, -1), 3, single[:2, 0])),
+        (_compiled.rows.set_levels, (*room, scales)),
+        (_compiled.rows.take_in, (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7)),
+        (_compiled.rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
+        (_compiled.rows.combine_rows, (gap, gap[:1], gap, *rows, w)),
+        (_compiled.rows.columns, (centres, three)),
         (
-            _compiled_rows.combine_rows_and_search,
+            _compiled.rows.combine_rows_and_search,
             (gap, gap[:1], gap, *rows, np.arange(60)[::-1], *exact, centres, three, w, 0.1),
         ),
         (
-            _compiled_rough.decide,
+            _compiled.rough.decide,
             (three, w, three, gap, gap[:1], 9.0, *exact, centres, keep, w),
         ),
-        (_compiled_rough.find_below, (np.zeros(60, int), gap, gap[:1], 0, 1, 64, 0.0)),
+        (_compiled.rough.find_below, (np.zeros(60, int), gap, gap[:1], 0, 1, 64, 0.0)),
     ]
     for kernel, arguments in calls:
         by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)

@@ -201,6 +201,11 @@ def test_pictures_of_a_run_that_has_only_begun(records):
     assert pictures([r for r in records if r.rule != "reference"]) == []
     assert pictures([r for r in records if r.rule == "reference"]) == []
     begun = [r for r in records if r.model == "flight-0" and r.batch == 0]
+    steps = [r for r in records if r.model == "one-step"]
+    references = [r for r in records if r.rule == "reference"]
+    assert pictures(references + steps) == []
+    some = [p.name for p in pictures(references + steps + begun)]  # the other flight has no run yet
+    assert some == ["uav", "uav-flights", "uav-step", "uav-above"]
     assert [p.name for p in pictures(begun)] == ["uav", "uav-flights", "uav-above"]
     assert [p.name for p in pictures(records)][2] == "uav-step"
     assert len(whole(begun)) == 1 + 2 * len(Uav().rules())
@@ -211,7 +216,25 @@ def test_single_steps_leave_one_record_per_rule_and_n(records):
     assert len(steps) == 2 * 2 * len(Uav().rules())
     assert {r.batch for r in steps} == {0, 1}
     assert all(r.rmse > 0 for r in steps)
-    assert isinstance(few_beat_many_in_one_step(records, rule="SKH-FW").statistics["worth"], float)
+
+
+def test_few_beat_many_in_single_steps_if_they_do_on_all_flights():
+    def verdict(few, many):
+        cells = (("SKH-FW", 50, few), ("PF", 50, (2 * m for m in many)), ("PF", 200, many))
+        return few_beat_many_in_one_step(
+            [
+                replace(run(rule, n, flight, 0.0), model="one-step", rmse=error)
+                for rule, n, by_flight in cells
+                for flight, error in enumerate(by_flight)
+            ],
+            rule="SKH-FW",
+        )
+
+    good = verdict([0.5, 0.55, 0.5], [1.0, 1.1, 1.0])
+    assert good.holds is True
+    assert good.statistics["worth"] == pytest.approx(50 * 4**2)
+    assert verdict([1.5, 1.6, 1.5], [1.0, 1.1, 1.0]).holds is False
+    assert verdict([0.5, 1.5, 0.9], [1.0, 1.0, 1.0]).holds is None
 
 
 def test_a_whitened_rule_is_one_with_the_mixture_s_covariance_as_its_metric():

@@ -12,12 +12,11 @@ try:
     import typer
     from rich.console import Console
 
-    from skh import reproduce
+    from skh import reproduce, tables
     from skh.figures import demo as demo_picture
 except ImportError as error:  # pragma: no cover - an installation without the extra
     sys.exit(f'skh as a command needs pip install ".[app]" in the folder of skh ({error})')
 
-from skh import report
 from skh.experiments import demo as demo_experiment
 from skh.experiments.catalogue import catalogue
 from skh.experiments.engine import EngineError
@@ -52,7 +51,7 @@ def demo(
         for record in demo_experiment.run(config):
             records.append(record)
             progress(len(records), config.runs)
-    console.print(report.demo_table(records, n, config.T))
+    console.print(tables.demo_table(records, n, config.T))
     out.mkdir(parents=True, exist_ok=True)
     path = out / "demo.png"
     demo_picture.draw(records, demo_experiment.placement(config, n), path)

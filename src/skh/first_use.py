@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Timer
 
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
-WORD = "skh: compiling its kernels, once after installation (up to half a minute) ..."
+WORD = "skh: a first call; kernels are compiled once after installation (up to half a minute) ..."
 
 _ready = False  # after the first call: a timer for each would cost a tenth of a millisecond
 

@@ -20,7 +20,8 @@ from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.kernel import GaussianKernel, root
 from skh.mixture import GaussianMixture
-from skh.refine import Refine, responsible
+from skh.refine import Refine
+from skh.responsible import responsible
 from skh.rule import Rule, WeightedPoints, asked, checked_points
 from skh.sampling import MonteCarlo, Sampling
 from skh.search import Target
@@ -76,6 +77,7 @@ class FWQuad:
     lazy : bool, optional
         Skip search points that provably cannot win (see `search`): True for as few kernel
         evaluations as possible, False never, None where it is faster.  The result is the same.
+        Steps that change all weights have a search of their own, for which True is like None.
     refine : Refine, optional
         Move all points together after the last step.
 
@@ -116,7 +118,8 @@ class FWQuad:
         kernel = self.kernel or automatic_kernel(p, n)
         with announced(), engaged():
             x, component = self._candidates(p, self.search_points_for(n), rng)
-            iterate = self.step.start(self._target(kernel, p, x), n)
+            target = self._target(kernel, p, x)
+            iterate = self.step.start(target, n)
             trace, status = self._run(iterate, n)
             chosen, w = iterate.combination
             chosen, w = chosen[w > 0], w[w > 0]
@@ -128,7 +131,9 @@ class FWQuad:
                 mmd_trace=trace,
                 status=status,
             )
-            return points if self.refine is None else self.refine(kernel, p, points, rng=rng)
+            if self.refine is None:
+                return points
+            return self.refine(kernel, p, points, rng=rng, norm2=target.norm2)
 
     def _candidates(
         self, p: GaussianMixture, M: int, rng: np.random.Generator
@@ -149,6 +154,13 @@ class FWQuad:
         mu, expand = kernel.mean_map_at(p, X), kernel.mean_map_expansion(p)
         return Target(X, mu, norm2, kernel.scales, expand, self.lazy)
 
+    def _reached(self, iterate: Iterate) -> bool:
+        """Whether the MMD is at or below ``tol``, with the weights that would be returned."""
+        if self.tol is None or root(iterate.mmd2) > self.tol:
+            return False
+        _ = iterate.combination  # weights that have to be protected raise the MMD once more
+        return root(iterate.mmd2) <= self.tol
+
     def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
         """The loop of Algorithm 1: the trace of the MMD, and why it ended."""
         if self.tol is None and isinstance(iterate, ConvexIterate | ProtectedIterate):  # in one go
@@ -160,6 +172,6 @@ class FWQuad:
             if not iterate.move():
                 return trace[:k], Stop.PRECISION
             trace[k] = root(iterate.mmd2)
-            if self.tol is not None and trace[k] <= self.tol:
+            if self._reached(iterate):
                 return trace[: k + 1], Stop.TOLERANCE
         return trace, Stop.POINTS

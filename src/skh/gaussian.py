@@ -6,8 +6,8 @@ from math import log, pi
 
 import numpy as np
 
-from skh import _compiled_matrices
 from skh._checks import Array
+from skh._compiled.matrices import factor
 
 SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
 ROUNDING = 1e-12  # a spread this small, relative to the values, is none
@@ -115,7 +115,7 @@ def checked_factors(name: str, S: Array) -> tuple[Array, Array]:
     """`check_covariance`, then `factored`; a stack that is positive definite needs one pass."""
     if S.ndim == 3:
         S, L = np.ascontiguousarray(S), np.empty(S.shape)
-        if _compiled_matrices.factor(L, S, SYMMETRY):
+        if factor(L, S, SYMMETRY):
             return S, L
     check_covariance(name, S)
     return factored(S)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skh._checks import Array, Indices
-from skh._compiled_sampling import hilbert_cells, hilbert_keys, sort_along_curve
+from skh._compiled.sampling import hilbert_cells, hilbert_keys, sort_along_curve
 
 KEY_BITS = 62  # what fits a signed 64-bit key
 COARSE_BITS = 12  # of the number of a cell on the coarse curve

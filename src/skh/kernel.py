@@ -24,8 +24,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks, _compiled, _compiled_bumps, _compiled_pairs
+from skh import _checks
 from skh._checks import Array
+from skh._compiled.base import kernel_row, transposed
+from skh._compiled.bumps import add_bumps
+from skh._compiled.pairs import pair_sum, pair_sum_along_axes
 from skh.gaussian import check_covariance, symmetric
 from skh.mean_map import AlignedMeanMap, add_mean_map, mean_map_expansion
 from skh.mixture import GaussianMixture, check_mixture
@@ -117,8 +120,8 @@ class GaussianKernel:
         self._check_dimension(x.shape[1])
         if self._to_unit is not None:
             return self._to_unit @ x.T
-        turned = in_threads(_compiled.transposed, len(x))  # NumPy is as fast, but has no threads
-        return np.ascontiguousarray(x.T) if turned is _compiled.transposed else turned(x)
+        turned = in_threads(transposed, len(x))  # NumPy is as fast, but has no threads
+        return np.ascontiguousarray(x.T) if turned is transposed else turned(x)
 
     def from_coordinates(self, X: Array) -> Array:
         """Points ``(d, n)`` in those coordinates as rows: the inverse of `coordinates`."""
@@ -151,7 +154,7 @@ class GaussianKernel:
         Y = self.coordinates(y, len(X), "y")
         out = np.empty((X.shape[1], Y.shape[1]))
         for row, c in zip(out, X.T, strict=True):
-            _compiled.kernel_row(row, Y, c, self.scales)
+            kernel_row(row, Y, c, self.scales)
         return out
 
     def weighted_sum(self, x: ArrayLike, w: ArrayLike, y: ArrayLike) -> Array:
@@ -162,7 +165,7 @@ class GaussianKernel:
         _checks.same_length("w", w, "x", X.shape[1])
         out = np.zeros(Y.shape[1])
         for rate, weight in self.scales.T:
-            _compiled_bumps.add_bumps(out, Y, X.T, weight * w, np.full(len(w), rate))
+            add_bumps(out, Y, X.T, weight * w, np.full(len(w), rate))
         return out
 
     def mean_map(self, p: GaussianMixture, x: ArrayLike) -> Array:
@@ -197,7 +200,7 @@ class GaussianKernel:
         """The second-order Taylor polynomials of the mean map, as a function of where to expand.
 
         Points and polynomials are in the kernel's `coordinates`; for the coefficients see
-        `_compiled_lazy`.  None where each component has a matrix of its own.
+        `_compiled.lazy`.  None where each component has a matrix of its own.
         """
         if p.covariances.ndim == 3 or self._turns(p):
             return None
@@ -222,7 +225,7 @@ class GaussianKernel:
 def _aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
     """The squared norm of the mean map for one scale, where the components share their axes."""
     X, V = np.ascontiguousarray(means.T), np.ascontiguousarray(S.T)
-    return float(_compiled_pairs.pair_sum_along_axes(w, X / variance**0.5, V / variance))
+    return float(pair_sum_along_axes(w, X / variance**0.5, V / variance))
 
 
 def _pair_sum(p: GaussianMixture, variance: float) -> float:
@@ -230,7 +233,7 @@ def _pair_sum(p: GaussianMixture, variance: float) -> float:
     rows, columns = np.tril_indices(p.d)
     S = np.ascontiguousarray(p.covariances[:, rows, columns].T) / variance
     X = np.ascontiguousarray(p.means.T) / variance**0.5
-    return float(_compiled_pairs.pair_sum(p._weights, S, X))
+    return float(pair_sum(p._weights, S, X))
 
 
 def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) -> float:

@@ -10,7 +10,7 @@ unit covariance, and the points have mean m and covariance C, the map
 
 makes both moments exact, and of all linear maps that do so it moves the points least (it is the
 optimal transport between two Gaussians with these moments).  Ancestors are drawn anew, as for all
-points that have moved (see `refine`).
+points that have moved (`responsible`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from skh import _checks
 from skh._checks import RNG, Array
 from skh.automatic import spread
 from skh.mixture import GaussianMixture
-from skh.refine import responsible
+from skh.responsible import responsible
 from skh.rule import Rule, WeightedPoints, asked, checked_points
 
 LEAST = 0.1  # a share of the variance below which points are too few or too flat to be stretched
@@ -33,7 +33,7 @@ LEAST = 0.1  # a share of the variance below which points are too few or too fla
 class Matched:
     """The points of another rule, moved so that their first two moments are those of the mixture.
 
-    Fewer than d + 2 points, or nearly flat ones, keep some of the covariance they have.
+    Fewer than d + 1 points, or nearly flat ones, keep some of the covariance they have.
 
     >>> import skh
     >>> p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)

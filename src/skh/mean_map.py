@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skh import _compiled_bumps, _compiled_lazy
 from skh._checks import Array
+from skh._compiled.bumps import add_aligned_bumps, add_bumps, add_skewed_bumps
+from skh._compiled.lazy import add_taylors
 from skh.gaussian import whitener
 from skh.mixture import GaussianMixture
 from skh.threads import in_threads
@@ -43,7 +44,7 @@ class AlignedMeanMap(NamedTuple):
     def __call__(self, X: Array) -> Array:
         """At the columns of ``X``."""
         out = np.zeros(X.shape[1])
-        add = in_threads(_compiled_bumps.add_aligned_bumps, out.size)
+        add = in_threads(add_aligned_bumps, out.size)
         add(out, self.axes @ X, self.A, self.b, self.heights)
         return out
 
@@ -67,22 +68,22 @@ def add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weig
         A, heights, rates = _bumps(p, variance)
         if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
             X = A @ X
-        add = in_threads(_compiled_bumps.add_bumps, out.size)
+        add = in_threads(add_bumps, out.size)
         add(out, X, p.means @ A.T, weight * heights, rates)
         return
     W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
     A, heights = W / variance**0.5, weight * p.weights * determinant
-    in_threads(_compiled_bumps.add_skewed_bumps, out.size)(out, X, p._means, heights, A)
+    in_threads(add_skewed_bumps, out.size)(out, X, p._means, heights, A)
 
 
 def mean_map_expansion(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:
-    """The second-order Taylor polynomials at the columns of ``X``, see `_compiled_lazy`."""
+    """The second-order Taylor polynomials at the columns of ``X``, see `_compiled.lazy`."""
     d, P = X.shape
     out = np.zeros((1 + d + d * (d + 1) // 2, P))
     for variance, weight in zip(variances, weights, strict=True):
         A, heights, rates = _bumps(p, variance)
         part = np.zeros_like(out)
-        _compiled_lazy.add_taylors(part, A @ X, p.means @ A.T, weight * heights, rates)
+        add_taylors(part, A @ X, p.means @ A.T, weight * heights, rates)
         out += _pull_back(part, A)
     return out
 

@@ -18,8 +18,8 @@ from scipy.spatial.distance import cdist
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh._compiled_pairs import squares_along_axes, squares_skewed
-from skh._compiled_sampling import (
+from skh._compiled.pairs import squares_along_axes, squares_skewed
+from skh._compiled.sampling import (
     add_rows,
     inverse_transform,
     look_up,

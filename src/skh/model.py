@@ -44,7 +44,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from skh._checks import Array, Indices
-from skh._compiled_checks import first_outside
+from skh._compiled.checks import first_outside
 from skh.mixture import GaussianMixture
 
 FAR = 1e150  # the squares of means must be numbers

@@ -21,6 +21,8 @@ def series(ys: Any) -> Sequence[Any]:
     single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
     if single or not several:
         raise TypeError(f"ys must be a series of observations, one for each time, got {ys!r}")
+    if hasattr(ys, "to_numpy"):  # a table of pandas iterates over the names of its columns
+        ys = ys.to_numpy()
     ys = ys if hasattr(ys, "__len__") else list(ys)
     if len(ys) == 0:
         raise ValueError("ys must hold at least one observation, got none")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skh._checks import Array, Indices
-from skh._compiled_qp import GRADIENT
+from skh._compiled.qp import GRADIENT
 from skh.rough_search import combining_search
 from skh.search import Target
 from skh.step import Iterate

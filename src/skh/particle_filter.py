@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._checks import RNG, Array
-from skh._compiled_weights import reweighted
+from skh._compiled.weights import reweighted
 from skh.ancestors import carried
 from skh.belief import Belief, FilterResult, Predicted, quantile_levels, stacked, summary
 from skh.default_rule import default_rule

@@ -1,7 +1,7 @@
 """Many random numbers at once, several times as fast as a `numpy.random.Generator` gives them.
 
 The generator is asked for one key; the numbers are a function of the key and their index, so that
-they do not depend on the number of threads (see `_compiled_random`).
+they do not depend on the number of threads (see `_compiled.random`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from skh._checks import Array
-from skh._compiled_random import fill_normal, fill_uniform
+from skh._compiled.random import fill_normal, fill_uniform
 from skh.threads import in_threads
 
 

@@ -52,7 +52,7 @@ from skh.gaussian import (
 from skh.mixture import GaussianMixture
 from skh.models.linear_gaussian import LinearGaussian
 from skh.observations import measured
-from skh.returned import moments_of_z, real_numbers, stacked
+from skh.returned import moments_of_z, per_particle, real_numbers
 
 Affine = Callable[..., tuple[Any, Any, Any]]
 
@@ -151,8 +151,8 @@ class RaoBlackwellized:
         if np.ndim(mean) == 0:
             raise ValueError(f"the mean of z_prior must have shape (n, n_z) or (n_z,), got {mean}")
         d = np.shape(mean)[-1]
-        m = stacked("z_prior", "mean", 0, mean, (n, d))
-        P = stacked("z_prior", "covariance", 0, covariance, (n, d, d))
+        m = per_particle("z_prior", "mean", 0, mean, (n, d))
+        P = per_particle("z_prior", "covariance", 0, covariance, (n, d, d))
         check_covariance("the covariance of z_prior", P)
         return ZBelief(np.broadcast_to(m, (n, d)).copy(), _full(P, n).copy())
 
@@ -186,6 +186,8 @@ class RaoBlackwellized:
     def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
         """Step 3: the observation updates z; its predictive density is the likelihood."""
         y, seen = measured(y, np.size(y))
+        if len(y) == 0:  # no landmark in view, say
+            return np.zeros(len(x)), carry
         h, C, R = self._linearise("observation", t, x, carry.mean, len(y))
         residual = real_numbers(self._residual(y, h), f"residual at t={t}")
         if residual.shape != h.shape or not np.isfinite(residual[:, seen]).all():
@@ -220,7 +222,7 @@ class RaoBlackwellized:
         to_z = self._linearise("z_dynamics", t, x, carry.mean, n_z)
         if self._cross_noise is None:
             return to_x, to_z, None
-        Q_xz = stacked("cross_noise", "value", t, self._cross_noise(t, x), (n, d, n_z))
+        Q_xz = per_particle("cross_noise", "value", t, self._cross_noise(t, x), (n, d, n_z))
         Q = joined(to_x.noise, Q_xz, to_z.noise)
         check_covariance(f"the joint noise of x_dynamics and z_dynamics at t={t}", Q)
         return to_x, to_z, Q_xz
@@ -233,9 +235,9 @@ class RaoBlackwellized:
             raise ValueError(
                 f"{name} at t={t} must return (offset, matrix, noise), got {returned!r}"
             )
-        value = np.broadcast_to(stacked(name, "offset", t, returned[0], (n, k)), (n, k))
-        matrix = stacked(name, "matrix", t, returned[1], (n, k, n_z))
-        noise = stacked(name, "noise", t, returned[2], (n, k, k))
+        value = np.broadcast_to(per_particle(name, "offset", t, returned[0], (n, k)), (n, k))
+        matrix = per_particle(name, "matrix", t, returned[1], (n, k, n_z))
+        noise = per_particle(name, "noise", t, returned[2], (n, k, k))
         check_covariance(f"the noise of {name} at t={t}", noise)
         return Linearised(value if self._extended else value + apply(matrix, z), matrix, noise)
 

@@ -8,34 +8,29 @@ is a smooth function of all positions, with a closed-form gradient that costs N 
 and no search point.  A few iterations of L-BFGS lower the MMD of any rule's points several times
 (compare the stationary points of Chen et al., 2025).
 
-*Ancestors.*  A point that has moved was no longer drawn from the component that it came with. Its
-ancestor is drawn anew from :math:`P(i | x) \propto \pi_i \mathcal N(x | \mu_i, \Sigma_i)`, the
-probability that a draw of the mixture that lies at x came from component i.  Then (x, i) is
-distributed as the filter assumes given x, which is what Rao-Blackwellization needs: the law of the
-hidden part given the point is the mixture over its possible ancestors, not that of one of them.
+Points that have moved draw their ancestors anew (`responsible`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import isnan, nan
 
 import numpy as np
 
-from skh import _checks, _compiled_descent, _compiled_energy
-from skh._checks import RNG, Array, Indices
-from skh._compiled_sampling import choose_in_rows
+from skh import _checks
+from skh._checks import RNG, Array
+from skh._compiled.descent import descend
+from skh._compiled.energy import energy
 from skh.automatic import automatic_kernel
 from skh.first_use import announced
 from skh.gaussian import whitener
-from skh.hilbert import hilbert_order
 from skh.kernel import GaussianKernel, check_kernel, root
 from skh.mixture import GaussianMixture, check_mixture
+from skh.responsible import responsible
 from skh.rule import P, Rule, WeightedPoints, asked, checked_points
 from skh.sampling import QuasiMonteCarlo
 from skh.weights import evened, protected_weights
 
-GOLDEN = 0.6180339887498949  # the fractional part of the golden ratio
 GRID = 2.0**-14  # in units of the kernel's smallest length
 
 
@@ -66,23 +61,31 @@ class Refine:
         _checks.non_negative("ridge", self.ridge)
 
     def __call__(
-        self, kernel: GaussianKernel, p: GaussianMixture, points: P, *, rng: RNG = None
+        self,
+        kernel: GaussianKernel,
+        p: GaussianMixture,
+        points: P,
+        *,
+        rng: RNG = None,
+        norm2: float | None = None,
     ) -> P:
-        """The points moved to where the MMD to ``p`` is lower."""
+        """The points moved to where the MMD to ``p`` is lower.
+
+        ``norm2`` is ``kernel.mean_norm2(p)``, where that is known already.
+        """
         check_kernel("kernel", kernel)
         check_mixture("p", p)
         if not isinstance(points, WeightedPoints):
             raise TypeError(f"points must be WeightedPoints, got {points!r}")
         rng = _checks.generator(rng)
-        energy, w = Energy(kernel, p), points.w
-        X, before = energy.descend(kernel.coordinates(points.x, p.d), w, self.iterations)
+        mmd2, w = Energy(kernel, p), points.w
+        X = mmd2.descend(kernel.coordinates(points.x, p.d), w, self.iterations)
         X = rounded(X, kernel, p)
-        square = energy(X, w)[0]
+        square = mmd2(X, w)[0]
         if self.reweigh:
-            choices = evened(w, self.min_ess), energy.weights(X, self.ridge, self.min_ess)
-            square, w = min(((energy(X, w)[0], w) for w in choices), key=lambda found: found[0])
-        # The sum over all pairs of components is left out where the rule has measured its points.
-        square += kernel.mean_norm2(p) if isnan(points.mmd) else points.mmd**2 - before
+            choices = evened(w, self.min_ess), mmd2.weights(X, self.ridge, self.min_ess)
+            square, w = min(((mmd2(X, w)[0], w) for w in choices), key=lambda found: found[0])
+        square += kernel.mean_norm2(p) if norm2 is None else norm2
         x = kernel.from_coordinates(X)
         component = responsible(p, x, rng)
         return replace(points, x=x, w=w, component=component, mmd=root(square), shift=None)
@@ -116,7 +119,6 @@ class Refined:
         with announced():
             kernel = self.kernel or automatic_kernel(p, n)
             points = checked_points(self.rule(p, n, rng=rng), p)
-            points = replace(points, mmd=nan)  # maybe by another kernel
             return self.refine(kernel, p, points, rng=rng)
 
 
@@ -143,14 +145,13 @@ class Energy:
         """The energy and its gradient, for points (d, n)."""
         a = self._attraction
         G = np.empty(X.shape)
-        value = _compiled_energy.energy(G, a.turned(X), w, *self._arguments)
+        value = energy(G, a.turned(X), w, *self._arguments)
         return float(value), a.turned_back(G)
 
-    def descend(self, X: Array, w: Array, iterations: int) -> tuple[Array, float]:
-        """``X`` after some iterations of L-BFGS, and the energy before."""
+    def descend(self, X: Array, w: Array, iterations: int) -> Array:
+        """``X`` after some iterations of L-BFGS."""
         a = self._attraction
-        X, before = _compiled_descent.descend(a.turned(X), w, *self._arguments, iterations)
-        return a.turned_back(X), before
+        return a.turned_back(descend(a.turned(X), w, *self._arguments, iterations))
 
     @property
     def _arguments(self) -> tuple[Array, Array, Array, Array]:
@@ -166,7 +167,7 @@ class Energy:
 
 @dataclass(frozen=True, eq=False)
 class Attraction:
-    """The mean map of a mixture, as `_compiled_energy` takes it."""
+    """The mean map of a mixture, as `_compiled.energy` takes it."""
 
     A: Array  # (d, d, S K), or (d, 1, S K) where it is diagonal
     b: Array  # (d, S K)
@@ -202,17 +203,3 @@ class Attraction:
             np.ascontiguousarray(b).reshape(p.d, -1),
             heights.ravel(),
         )
-
-
-def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indices:
-    """For each row of ``x`` a component drawn from its probabilities given x.
-
-    Each draw alone is random as it should be; together they are not independent.  Points and
-    components are put in order along a Hilbert curve, and points that are neighbours there take
-    numbers that are far apart (a golden-ratio sequence with a random start).  So what hangs on the
-    ancestors averages out among neighbours.
-    """
-    u = np.empty(len(x))
-    u[hilbert_order(x)] = (rng.random() + GOLDEN * np.arange(len(x))) % 1.0
-    chosen: Indices = choose_in_rows(p.log_densities(x), p.curve, u)
-    return chosen

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from skh import __version__
-from skh.claims import Judged
+from skh.claims import Claim, Judged
 from skh.experiments.results import Results
 from skh.report_assets import SCRIPT, STYLE
 from skh.tables import COLUMNS, Row
@@ -66,7 +66,7 @@ def _claims(judged: Sequence[Judged]) -> str:
     rows = [
         _cells(
             ("Claim", f"<b>{escape(j.claim.name)}</b><br><small>{escape(j.experiment)}</small>"),
-            ("The paper's words", _words(j.claim.words)),
+            ("The paper's words", _words(j.claim)),
             ("Measured", _measured(j)),
             ("Verdict", f'<span class="{_colour(j)}">{j.outcome}</span>'),
         )
@@ -75,9 +75,9 @@ def _claims(judged: Sequence[Judged]) -> str:
     return _table(("Claim", "The paper's words", "Measured", "Verdict"), rows, "claims")
 
 
-def _words(words: str) -> str:
-    """A quotation, or a remark in brackets where the paper is silent."""
-    return f"<i>{escape(words)}</i>" if words.startswith("(") else f"<q>{escape(words)}</q>"
+def _words(claim: Claim) -> str:
+    """A quotation, or a remark where the paper is silent."""
+    return f"<q>{escape(claim.words)}</q>" if claim.quoted else f"<i>{escape(claim.words)}</i>"
 
 
 def _measured(j: Judged) -> str:

@@ -129,7 +129,8 @@ def markdown(judged: Sequence[Judged]) -> str:
     """The claims as a table for a README."""
     lines = ["| claim | the paper's words | measured | verdict |", "|---|---|---|---|"]
     for j in judged:
-        cells = (j.claim.name, f"“{j.claim.words}”", j.verdict.measured, f"**{j.outcome}**")
+        words = f"“{j.claim.words}”" if j.claim.quoted else j.claim.words
+        cells = (j.claim.name, words, j.verdict.measured, f"**{j.outcome}**")
         lines.append("| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |")
     return "\n".join(lines) + "\n"
 

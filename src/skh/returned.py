@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skh import _checks
 from skh._checks import DOUBLE, Array
-from skh._compiled_checks import first_not_below_infinity, first_not_finite
+from skh._compiled.checks import first_not_below_infinity, first_not_finite
 
 
 def real_numbers(value: Any, where: str) -> NDArray[Any]:
@@ -129,7 +129,7 @@ def moments_of_z(value: Any) -> tuple[Array, Array]:
     return mean, covariance
 
 
-def stacked(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
+def per_particle(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
     """``value`` with the given shape, of which the leading axis may be left out."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in (shape, shape[1:]):

@@ -23,11 +23,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skh import _compiled_extremes, _compiled_rough, _compiled_rows
 from skh._checks import Array, Indices
-from skh._compiled_corrective import HIDDEN
-from skh._compiled_rough import SINGLE
-from skh._compiled_walk import Walk
+from skh._compiled.corrective import HIDDEN
+from skh._compiled.extremes import bounds
+from skh._compiled.rough import ROUGH_BLOCK, SINGLE, rough_steps, to_single
+from skh._compiled.rows import LEVELS, combine_rows_and_search, take_in
+from skh._compiled.walk import Walk
 from skh.kernel import root
 from skh.neighbours import Blocks
 from skh.search import SLACK, Combination, FullBlend, FullCombine, LazyBlend, Target
@@ -53,13 +54,13 @@ class Rough(NamedTuple):
     @property
     def reach(self) -> float:
         """The distance from which on a kernel value is less than half a level."""
-        return sqrt(log(2 * _compiled_rows.LEVELS) / self.scales[0].min())
+        return sqrt(log(2 * LEVELS) / self.scales[0].min())
 
     @classmethod
     def of(cls, target: Target) -> Rough | None:
         """None where single precision is too coarse."""
         X, (rates, weights) = target.X, target.scales
-        low, high = in_threads(_compiled_extremes.bounds, X.size)(X)
+        low, high = in_threads(bounds, X.size)(X)
         unit = rates.max()
         with np.errstate(over="ignore"):
             extent = np.sqrt(unit) * np.linalg.norm(0.5 * (high - low))
@@ -68,13 +69,13 @@ class Rough(NamedTuple):
         if not (error < COARSE and rates.min() > NARROW * unit):
             return None
         single, mu = np.empty(X.shape, np.float32), np.empty(X.shape[1], np.float32)
-        centre, to_single = low + 0.5 * (high - low), in_threads(_compiled_rough.to_single, X.size)
-        to_single(single, mu, X, target.mu, centre, np.sqrt(unit))
+        centre = low + 0.5 * (high - low)
+        in_threads(to_single, X.size)(single, mu, X, target.mu, centre, np.sqrt(unit))
         return cls(single, mu, np.array([rates / unit, weights], np.float32), error)
 
 
 def _lows(M: int) -> Single:
-    return np.empty(-(-M // _compiled_rough.ROUGH_BLOCK), np.float32)
+    return np.empty(-(-M // ROUGH_BLOCK), np.float32)
 
 
 class RoughBlend:
@@ -87,7 +88,7 @@ class RoughBlend:
         points = rough, target.X, target.mu, target.scales
         history = np.empty((d, n)), np.empty(n), self._errors
         self._arrays = self._gap, _lows(M), *points, *history
-        self._steps = in_threads(_compiled_rough.rough_steps, M)
+        self._steps = in_threads(rough_steps, M)
         self._threads = get_threads()
         self._full: FullBlend | None = None
 
@@ -135,7 +136,7 @@ class RoughCombine:
         if self._full is not None:
             return self._full.add(chosen)
         self._chosen = chosen
-        values: Array = _compiled_rows.take_in(*self._to_add, len(chosen) - 1, chosen[-1])
+        values: Array = take_in(*self._to_add, len(chosen) - 1, chosen[-1])
         return values
 
     def hide(self, j: int) -> None:
@@ -148,7 +149,7 @@ class RoughCombine:
         if self._full is not None:
             return self._full(qp, mmd2)
         active = qp.active
-        vertex, value, count = _compiled_rows.combine_rows_and_search(
+        vertex, value, count = combine_rows_and_search(
             *self._to_search, active, qp.w, self._bound(len(active), mmd2)
         )
         values = self._gap.size * len(active)  # in all rows
@@ -163,7 +164,7 @@ class RoughCombine:
         Rows are added in fours; within them, sums are of the size of their share of the whole.
         """
         rounding = (rows / 4 + 12) * (self._top + root(mmd2)) * SINGLE
-        return 0.5 / _compiled_rows.LEVELS + self._rough.error + rounding + SLACK
+        return 0.5 / LEVELS + self._rough.error + rounding + SLACK
 
     def _go_over_to_full_search(self) -> None:
         self._full = FullCombine(self._target, self._n)

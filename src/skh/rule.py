@@ -23,7 +23,7 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import RNG, Array, Indices
-from skh._compiled_checks import first_negative_and_total, first_not_finite
+from skh._compiled.checks import first_negative_and_total, first_not_finite
 from skh.kernel import GaussianKernel, check_kernel, mmd
 from skh.mixture import GaussianMixture, check_mixture
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skh._checks import BELOW_ONE, RNG, Array, Indices, Integers
-from skh._compiled_sampling import inverse_transform, scrambled_net, systematic
+from skh._compiled.sampling import inverse_transform, scrambled_net, systematic
 from skh.mixture import GaussianMixture
 from skh.random_numbers import normals, uniforms
 from skh.rule import WeightedPoints, asked

@@ -96,7 +96,7 @@ def rpe(
     Rq, tq = _motion(reference, start, delta)
     Rp, tp = _motion(estimate, start, delta)
     if part == "translation":
-        return Errors(np.linalg.norm(apply(transposed(Rq), tp - tq), axis=1))
+        return Errors(np.linalg.norm(tp - tq, axis=1))
     if part == "rotation":
         return Errors(np.linalg.norm(rotation.log(transposed(Rq) @ Rp), axis=1))
     raise ValueError(f"part must be 'translation' or 'rotation', got {part!r}")

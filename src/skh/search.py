@@ -27,11 +27,12 @@ from typing import Protocol
 
 import numpy as np
 
-from skh import _compiled, _compiled_extremes, _compiled_lazy, _compiled_walk
 from skh._checks import Array, Indices
-from skh._compiled_corrective import HIDDEN
-from skh._compiled_lazy import Cells
-from skh._compiled_walk import Walk
+from skh._compiled.base import combine_and_search, kernel_row
+from skh._compiled.corrective import HIDDEN
+from skh._compiled.extremes import first_highest
+from skh._compiled.lazy import Cells, lazy_steps, sort_by_cell
+from skh._compiled.walk import Walk, catch_up, full_steps
 from skh.threads import get_threads, in_threads
 
 CELL_WIDTH = 0.5  # of a cell at most, in the kernel's smallest standard deviation
@@ -51,14 +52,14 @@ class Target:
     norm2: float  # the squared norm of the mean element
     scales: Array  # (2, S): the rates and weights of the kernel's Gaussians
     # The Taylor polynomials of the mean map at the columns of its argument, where there is a way to
-    # have them (see `_compiled_lazy` for the coefficients).
+    # have them (see `_compiled.lazy` for the coefficients).
     expand: Callable[[Array], Array] | None = None
     lazy: bool | None = None  # whether to skip points; None: where that is faster
 
     @cached_property
     def first(self) -> int:
         """The first vertex: for g_0 = 0 the highest value of the mean map."""
-        return int(in_threads(_compiled_extremes.first_highest, self.mu.size)(self.mu))
+        return int(in_threads(first_highest, self.mu.size)(self.mu))
 
     def groups(self) -> Cells | None:
         """The search points grouped for a lazy search, or None for a full one."""
@@ -83,9 +84,7 @@ class Target:
         shape = (extent / width).clip(max=M) + 1
         if shape.prod() > M:
             return None
-        order, start, pivots = _compiled_lazy.sort_by_cell(
-            self.X, origin, width, shape.astype(np.intp)
-        )
+        order, start, pivots = sort_by_cell(self.X, origin, width, shape.astype(np.intp))
         # The third derivative of the features along a unit vector has the squared norm
         # 15 / variance^3, wherever and whichever way.
         rates, weights = self.scales
@@ -119,7 +118,7 @@ class FullBlend:
     def __init__(self, target: Target) -> None:
         self._g = np.zeros(target.mu.size)
         self._arrays = self._g, target.mu, target.X, target.scales
-        self._steps = in_threads(_compiled_walk.full_steps, target.mu.size)
+        self._steps = in_threads(full_steps, target.mu.size)
         self._threads = get_threads()
 
     def run(self, walk: Walk, k: int, n: int) -> int:
@@ -128,7 +127,7 @@ class FullBlend:
 
     def catch_up(self, walk: Walk, k: int) -> None:
         """Take the first k steps of a walk, whose vertices are known."""
-        _compiled_walk.catch_up(walk, k, *self._arrays)
+        catch_up(walk, k, *self._arrays)
 
 
 class Combination(Protocol):
@@ -153,7 +152,7 @@ class FullCombine:
     def add(self, chosen: Indices) -> Array:
         """Take in the last of the chosen points; its kernel values to all of them."""
         t, k = self._target, len(chosen)
-        _compiled.kernel_row(self.rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
+        kernel_row(self.rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
         return self.rows[:k, chosen[-1]]
 
     def hide(self, j: int) -> None:
@@ -163,7 +162,7 @@ class FullCombine:
     def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
         """The next vertex for the weights of the programme, and the iterate there."""
         t = self._target
-        vertex = _compiled.combine_and_search(self.g, t.mu, self.rows, qp.active, qp.w)
+        vertex = combine_and_search(self.g, t.mu, self.rows, qp.active, qp.w)
         return vertex, float(self.g[vertex])
 
 
@@ -178,6 +177,6 @@ class LazyBlend:
 
     def run(self, walk: Walk, k: int, n: int) -> int:
         """Take steps k to n and search after each; how many have then been taken."""
-        k, count = _compiled_lazy.lazy_steps(walk, k, n, *self._arrays, *self._history, SLACK)
+        k, count = lazy_steps(walk, k, n, *self._arrays, *self._history, SLACK)
         self.kernel_evaluations += count
         return int(k)

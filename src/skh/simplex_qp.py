@@ -21,8 +21,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks, _compiled_qp
+from skh import _checks
 from skh._checks import Array, Indices
+from skh._compiled.qp import solve
 from skh.gaussian import check_covariance
 
 
@@ -68,7 +69,7 @@ class SimplexQP:
         self._solve()
 
     def _solve(self) -> None:
-        state = _compiled_qp.solve(*self.arrays, self._a, self._n, self.level)
+        state = solve(*self.arrays, self._a, self._n, self.level)
         self.set_state(self._n, *state)
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from skh import _checks
 from skh._checks import Array, Indices
-from skh._compiled_corrective import protected_steps
-from skh._compiled_qp import GRADIENT
-from skh._compiled_walk import Walk
+from skh._compiled.corrective import protected_steps
+from skh._compiled.qp import GRADIENT
+from skh._compiled.walk import Walk
 from skh.rough_search import blending_search, combining_search
 from skh.search import FullCombine, Target
 from skh.simplex_qp import SimplexQP

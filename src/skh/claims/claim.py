@@ -25,8 +25,13 @@ class Claim:
     """A sentence that records can support or refute."""
 
     name: str
-    words: str  # the paper's, or what is asked where the paper is silent
+    words: str  # the paper's; in brackets, a remark where the paper is silent
     check: Callable[[Sequence[Record]], Verdict]
+
+    @property
+    def quoted(self) -> bool:
+        """Whether the words are the paper's."""
+        return not self.words.startswith("(")
 
 
 @dataclass(frozen=True)

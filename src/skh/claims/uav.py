@@ -27,8 +27,8 @@ from skh.claims.statistics import (
     select,
 )
 from skh.experiments.record import Record
+from skh.experiments.uav import REFERENCE, STEP
 
-REFERENCE, STEP = "reference", "one-step"
 SKH = ("SKH-FW", "SKH-FCFW", "default", "smoothed")
 EXACT = SKH[:3]  # these are after the mixture itself, and not after the law that it is a sample of
 SMALLEST = 1e-6  # metres, so that a logarithm exists
@@ -178,7 +178,7 @@ def errors_accumulate(records: Sequence[Record]) -> Verdict:
     times = moments(records)
     if len(times) < 4:
         raise MissingError("four moments of a run")
-    few, first, grown = sizes(records)[0], times[len(times) // 4], {}
+    few, first, grown = sizes(records)[0], times[len(times) // 4 - 1], {}
     for rule in dict.fromkeys(r.rule for r in records if r.rule != REFERENCE):
         early, late = (_median_at(records, rule, few, t) for t in (first, times[-1]))
         grown[rule] = late / max(early, SMALLEST)

@@ -1,1 +1,1 @@
-"""Experiments: ``run(config)`` yields records, one per run of a filter; plotting is elsewhere."""
+"""Experiments: tasks that yield records; `task.run_tasks` computes all of them here and now."""

@@ -13,7 +13,7 @@ from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.synthetic import MODELS as PAPERS
 from skh.experiments.synthetic import simulated
-from skh.experiments.task import Task, data_seed, run_tasks
+from skh.experiments.task import Task, data_seed
 from skh.fw_quad import FWQuad
 from skh.kernel import GaussianKernel
 from skh.models import bearings_only, localisation, lorenz63, stochastic_volatility
@@ -125,11 +125,6 @@ class Default:
             for s in self.sigma2:
                 record = replace(start, rule=f"SKH-{name}", sigma2=s, m=m)
                 yield record, frank_wolfe(name, s, m)
-
-
-def run(config: Default) -> Iterator[Record]:
-    """All records, computed here and now."""
-    return run_tasks(config)
 
 
 def four_scales(m: int) -> FWQuad:

@@ -11,7 +11,7 @@ import numpy as np
 
 from skh.experiments.record import Record
 from skh.experiments.rules import SAMPLING, frank_wolfe
-from skh.experiments.task import Task, data_seed, run_tasks
+from skh.experiments.task import Task, data_seed
 from skh.kernel import GaussianKernel, mmd
 from skh.mixture import GaussianMixture
 from skh.rule import Rule
@@ -66,11 +66,6 @@ class Mixture:
         """All rules, by name."""
         searching = {name: frank_wolfe(name, sigma2, self.search_points) for name in FRANK_WOLFE}
         return {**SAMPLING, **searching}
-
-
-def run(config: Mixture) -> Iterator[Record]:
-    """All records, computed here and now."""
-    return run_tasks(config)
 
 
 def setting_name(K: int, d: int) -> str:

@@ -2,7 +2,8 @@
 
 Over many steps the errors of a filter mix with those of its past.  Here every rule gets the same
 predictive mixture at some moments of one filter's life, and its filtered mean is compared with that
-of very many random points of the mixture: what is left is the quadrature alone.
+of very many random points of the mixture: what is left is the quadrature alone.  A rule that learns
+from likelihoods is at a disadvantage: it is told those of the moments before, and no others.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def one_step_errors(
     for t, y in enumerate(ys[: max(moments) + 1]):
         if t in moments and pf.belief is not None:
             belief = pf.belief
-            p = pf.predict().seen_by(belief.information)  # as a filter gives it to its rule
+            p = pf.predict().seen_by(belief.information)
             exact, sd = filtered(model, belief, y, p, Stratified()(p, many, rng=seed + t))
             for name, rule in rules.items():
                 mean, _ = filtered(model, belief, y, p, rule(p, n, rng=seed + t))

@@ -13,7 +13,7 @@ from skh.experiments.mixture import quadrature, random_mixture
 from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.synthetic import simulated
-from skh.experiments.task import Task, Value, data_seed, run_tasks
+from skh.experiments.task import Task, Value, data_seed
 from skh.rule import Rule
 
 PLACING = "d=6 mixture"  # the names of the parts in the records, as "model"
@@ -111,8 +111,3 @@ class Runtime:
 def n_m_cost(n: int, m: int) -> float:
     """Roughly how the fully corrective step grows; only the time left depends on it."""
     return (n + n**2 / 50) * m / 1_000
-
-
-def run(config: Runtime) -> Iterator[Record]:
-    """All records, computed here and now."""
-    return run_tasks(config)

@@ -11,7 +11,7 @@ from skh.experiments.mixture import quadrature, random_mixture, setting_name
 from skh.experiments.record import Record
 from skh.experiments.rules import SOBOL, frank_wolfe
 from skh.experiments.synthetic import simulated
-from skh.experiments.task import Task, data_seed, run_tasks
+from skh.experiments.task import Task, data_seed
 from skh.fw_quad import FWQuad
 from skh.kernel import GaussianKernel
 
@@ -94,8 +94,3 @@ class SearchPoints:
             for name in STEPS
         }
         return random | even
-
-
-def run(config: SearchPoints) -> Iterator[Record]:
-    """All records, computed here and now."""
-    return run_tasks(config)

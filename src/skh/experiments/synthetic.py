@@ -12,7 +12,7 @@ import numpy as np
 from skh.experiments.filtering import Data, against_many, filter_records, warm_up
 from skh.experiments.record import Record, Reference
 from skh.experiments.rules import FILTERS, frank_wolfe
-from skh.experiments.task import Task, data_seed, run_tasks
+from skh.experiments.task import Task, data_seed
 from skh.kalman import KalmanResult, jump_markov_filter, kalman_filter
 from skh.kernel import GaussianKernel
 from skh.mixture import GaussianMixture
@@ -81,11 +81,6 @@ class Synthetic:
                 warm_up(placing, data.model, data.ys)
                 skh = replace(start, rule=f"SKH-{name}", m=self.search_points)
                 yield from filter_records(skh, placing, data, [GaussianKernel(s)])
-
-
-def run(config: Synthetic) -> Iterator[Record]:
-    """All records, computed here and now."""
-    return run_tasks(config)
 
 
 @lru_cache(maxsize=8)  # the tasks of a batch come one after the other and share it

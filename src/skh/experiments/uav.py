@@ -24,7 +24,7 @@ from skh.default_rule import default_rule
 from skh.experiments.one_step import one_step_errors
 from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, STEPS
-from skh.experiments.task import Task, data_seed, run_tasks
+from skh.experiments.task import Task, data_seed
 from skh.experiments.whitened import Whitened
 from skh.fw_quad import FWQuad
 from skh.geometry import Charted
@@ -146,11 +146,6 @@ class Uav:
         }
 
 
-def run(config: Uav) -> Iterator[Record]:
-    """All records, computed here and now."""
-    return run_tasks(config)
-
-
 @lru_cache(maxsize=8)
 def simulated(T: int, seed: int) -> Flight:
     """A flight along the given path."""
@@ -212,7 +207,7 @@ def filtered(flight: Flight, rule: Rule, n: int, seed: int) -> Flown:
 
 def flown(start: Record, rule: Rule, flight: Flight, moments: int) -> Iterator[Record]:
     """One record for a whole run, and one for each of some moments of it."""
-    filtered(Flight(**{**vars(flight), "observations": flight.observations[:2]}), rule, 5, 0)
+    filtered(replace(flight, observations=flight.observations[:2]), rule, 5, 0)
     result = filtered(flight, rule, start.n, start.seed)
     T, dt = len(result.positions), flight.parameters.dt
     errors = np.linalg.norm(result.positions - flight.poses.position, axis=1)

@@ -9,19 +9,10 @@ import numpy as np
 
 from skh._checks import Array
 from skh.claims.statistics import MissingError, select
-from skh.claims.uav import (
-    REFERENCE,
-    STEP,
-    by_flight,
-    errors,
-    moments,
-    positions,
-    sizes,
-    whole,
-)
+from skh.claims.uav import by_flight, errors, moments, positions, sizes, whole
 from skh.experiments.record import Record
 from skh.experiments.task import data_seed
-from skh.experiments.uav import Uav, beliefs, simulated
+from skh.experiments.uav import REFERENCE, STEP, Uav, beliefs, simulated
 from skh.figures.style import (
     LOOK,
     Picture,
@@ -42,10 +33,8 @@ SHOWN = "smoothed"  # the rule whose particles are drawn
 
 def pictures(records: Sequence[Record]) -> list[Picture]:
     """The figure of the paper for the first flight, the ends of all flights, a view from above."""
-    try:
-        flights = by_flight(records)
-        sizes(records)
-    except MissingError:
+    flights = _flown(records)
+    if not flights:
         return []  # a run that has only begun
     first = next(iter(flights))
     steps = [r for r in records if r.model == STEP]
@@ -55,6 +44,15 @@ def pictures(records: Sequence[Record]) -> list[Picture]:
         *([_single_steps(steps)] if steps else []),
         _from_above(first, flights[first]),
     ]
+
+
+def _flown(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The flights that have a reference and a run of any rule."""
+    try:
+        flights = by_flight(records)
+    except MissingError:
+        return {}
+    return {m: of for m, of in flights.items() if any(r.rule != REFERENCE for r in of)}
 
 
 def _over_time(name: str, records: Sequence[Record]) -> Picture:

@@ -35,8 +35,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks, _compiled_rotation
+from skh import _checks
 from skh._checks import Array
+from skh._compiled import rotation as compiled
 from skh.geometry import rotation
 from skh.geometry.stack import State, described
 
@@ -128,7 +129,7 @@ class SE3:
     def covariances(self, x: Array, S: Array) -> Array:
         """D S D', of which only what is not zero in D is worked out; S is (6, 6) or (n, 6, 6)."""
         S, out = S.reshape(-1, 6, 6), np.empty((len(x), 6, 6))
-        _compiled_rotation.pose_covariances(out, np.ascontiguousarray(x), np.ascontiguousarray(S))
+        compiled.pose_covariances(out, np.ascontiguousarray(x), np.ascontiguousarray(S))
         return out
 
     def plus(self, states: Pose, increments: ArrayLike) -> Pose:

@@ -22,8 +22,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh import _checks, _compiled_rotation
+from skh import _checks
 from skh._checks import Array
+from skh._compiled import rotation as compiled
 
 ORTHOGONAL = 1e-6  # tolerated error of R'R = I
 
@@ -42,7 +43,7 @@ def exp(v: ArrayLike) -> Array:
     >>> exp([0.0, 0.0, np.pi / 2]).round(12) @ [1.0, 0.0, 0.0]
     array([0., 1., 0.])
     """
-    return _rows(_compiled_rotation.exp, _vectors("v", v), 1)
+    return _rows(compiled.exp, _vectors("v", v), 1)
 
 
 def log(R: ArrayLike) -> Array:
@@ -51,7 +52,7 @@ def log(R: ArrayLike) -> Array:
     >>> log(exp([0.1, -0.2, 3.0])).round(12)
     array([ 0.1, -0.2,  3. ])
     """
-    return _rows(_compiled_rotation.log, rotations("R", R), 2)
+    return _rows(compiled.log, rotations("R", R), 2)
 
 
 def between(A: Array, R: Array) -> Array:
@@ -59,7 +60,7 @@ def between(A: Array, R: Array) -> Array:
     if A.ndim > 2 and A.shape != R.shape:
         A, R = np.broadcast_arrays(A, R)
     origins = _one_or_all(A)
-    return _rows(lambda R: _compiled_rotation.between(origins, R), R, 2)
+    return _rows(lambda R: compiled.between(origins, R), R, 2)
 
 
 def turned(R: Array, v: ArrayLike) -> Array:
@@ -68,22 +69,22 @@ def turned(R: Array, v: ArrayLike) -> Array:
     if R.ndim > 2 and R.shape[:-1] != v.shape:
         return np.asarray(R @ exp(v))
     before = _one_or_all(R)
-    return _rows(lambda v: _compiled_rotation.turned(before, v), v, 1)
+    return _rows(lambda v: compiled.turned(before, v), v, 1)
 
 
 def right_jacobian(v: ArrayLike) -> Array:
     """J_r: how Exp(v) turns in the body's frame when v changes."""
-    return _rows(_compiled_rotation.right_jacobian, _vectors("v", v), 1)
+    return _rows(compiled.right_jacobian, _vectors("v", v), 1)
 
 
 def right_jacobian_inverse(v: ArrayLike) -> Array:
     """J_r^-1: how Log(R) changes when the body turns; fit for angles below 2 pi."""
-    return _rows(_compiled_rotation.right_jacobian_inverse, _vectors("v", v), 1)
+    return _rows(compiled.right_jacobian_inverse, _vectors("v", v), 1)
 
 
 def quaternion(R: ArrayLike) -> Array:
     """Unit quaternions (x, y, z, w) with w >= 0."""
-    return _rows(_compiled_rotation.quaternions, rotations("R", R), 2)
+    return _rows(compiled.quaternions, rotations("R", R), 2)
 
 
 def from_quaternion(q: ArrayLike) -> Array:
@@ -113,8 +114,8 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
     _checks.same_length("w", w, "R", len(R))
     M, rows = projected(np.tensordot(w, R, 1)), _input(R, 2)
     for _ in range(50):
-        step = w @ _compiled_rotation.between(_input(M, 2), rows)
-        M = M @ _compiled_rotation.exp(_input(step, 1))[0]
+        step = w @ compiled.between(_input(M, 2), rows)
+        M = M @ compiled.exp(_input(step, 1))[0]
         if np.abs(step).max() < 1e-15:
             break
     return M
@@ -133,7 +134,7 @@ def rotations(name: str, R: ArrayLike, row: str = "index") -> Array:
     R = _checks.real_array(name, R)
     if R.shape[-2:] != (3, 3):
         raise ValueError(f"{name} must have shape (..., 3, 3), got {R.shape}")
-    error, mirrored = _compiled_rotation.errors(_one_or_all(R))
+    error, mirrored = compiled.errors(_one_or_all(R))
     if error > ORTHOGONAL or mirrored:
         found = _first_error(R.reshape(-1, 3, 3), row if R.ndim > 2 else "")
         raise ValueError(f"{name} must hold rotations, R'R = I and det R = 1; {found}")

@@ -35,8 +35,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skh import _compiled_uav
 from skh._checks import Array, Integers
+from skh._compiled import uav as compiled
 from skh.ancestors import Ancestors, scatter
 from skh.geometry.charts import SE3, Pose
 from skh.models.uav.observation import Observation
@@ -96,7 +96,7 @@ class UavModel:
         q = self.parameters
         n, noise = len(carry.linear), (q.linear_variances[0], q.turn_variances[0])
         xi, S = np.empty((n, 6)), np.empty((n, 6, 6))
-        _compiled_uav.expect(*carry[:4], q.dt, *noise, xi, S)
+        compiled.expect(*carry[:4], q.dt, *noise, xi, S)
         return SE3().plus(states, xi), S
 
     def move(self, t: int, states: Pose, carry: Carry, next_states: Pose) -> Carry:
@@ -104,7 +104,7 @@ class UavModel:
         q = self.parameters
         xi = SE3().minus(next_states, states)
         m, P = np.empty_like(carry.linear), np.empty_like(carry.linear_covariance)
-        nis = _compiled_uav.advance(
+        nis = compiled.advance(
             *(m, P, carry.linear, carry.linear_covariance, np.ascontiguousarray(xi[:, :3])),
             *(q.dt, q.acceleration_decay, q.linear_variances),
         )
@@ -143,7 +143,7 @@ class UavModel:
         """The turn of each axis measures dt omega; then omega decays and the bias walks."""
         q, m, C = self.parameters, np.empty_like(carry.turn), np.empty_like(carry.turn_covariance)
         to_pose, to_turn, to_bias = q.turn_variances
-        nis, _ = _compiled_uav.measure_turn(
+        nis, _ = compiled.measure_turn(
             *(m, C, carry.turn, carry.turn_covariance, np.ascontiguousarray(angle)),
             *(q.dt, 0.0, to_pose),
         )
@@ -171,7 +171,7 @@ class UavModel:
             return m, P
         new_m, new_P = np.empty_like(m), np.empty_like(P)
         R, variance = np.ascontiguousarray(states.rotation), self.parameters.accelerometer**2
-        nis = _compiled_uav.accelerometer(
+        nis = compiled.accelerometer(
             *(new_m, new_P, m, P, R, y.accelerometer, GRAVITY, variance, log_l)
         )
         report[:, ACCELEROMETER] = nis / 3
@@ -184,9 +184,7 @@ class UavModel:
         if np.isnan(y.gyroscope[0]):
             return m, C
         new_m, new_C, variance = np.empty_like(m), np.empty_like(C), self.parameters.gyroscope**2
-        nis, S = _compiled_uav.measure_turn(
-            *(new_m, new_C, m, C, y.gyroscope[None], 1.0, 1.0, variance)
-        )
+        nis, S = compiled.measure_turn(*(new_m, new_C, m, C, y.gyroscope[None], 1.0, 1.0, variance))
         log_l -= 0.5 * (nis + 3 * np.log(2 * pi * S))
         report[:, GYROSCOPE] = nis / 3
         return new_m, new_C
@@ -210,14 +208,14 @@ class UavModel:
         p, R = np.ascontiguousarray(states.position), np.ascontiguousarray(states.rotation)
         m, C = carry.landmarks.copy(), carry.landmark_covariances.copy()
         tracks, pixels, seen, new = assign(carry.tracks[0], y.tracks, y.pixels)
-        nis, gated = _compiled_uav.camera(
+        nis, gated = compiled.camera(
             *(p, R, m, C, pixels, seen, q.focal, q.pixel**2, q.gate, log_l)
         )
         for slot in new:
             if ray_is_flat(R, pixels[slot], q.focal):
                 tracks[slot] = -1
             else:
-                _compiled_uav.start(p, R, pixels[slot], q.focal, q.pixel**2, q.ground, slot, m, C)
+                compiled.start(p, R, pixels[slot], q.focal, q.pixel**2, q.ground, slot, m, C)
         refused = gated.sum(axis=1)
         used, started = seen.sum() - refused, np.count_nonzero(tracks[new] >= 0)
         report[:, CAMERA] = np.where(used > 0, nis / (2 * np.maximum(used, 1)), np.nan)

@@ -1,6 +1,6 @@
 """The compiled parts of drawing points: inverse transform, Sobol scrambling, the Hilbert curve.
 
-As in `_compiled`, nothing here checks its arguments.
+As in `base`, nothing here checks its arguments.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from math import exp, sqrt
 import numpy as np
 from numba import prange
 
-from skh._compiled import BLOCK, compiled, count_blocks, set_exp
+from skh._compiled.base import BLOCK, compiled, count_blocks, set_exp
 
 
 @compiled

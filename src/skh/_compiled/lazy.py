@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skh._checks import Array, Indices
-from skh._compiled import (
+from skh._compiled.base import (
     BLOCK,
     add_exp,
     add_scaled,
@@ -24,7 +24,7 @@ from skh._compiled import (
     squared_distances,
     strict,
 )
-from skh._compiled_walk import look_at, take_step
+from skh._compiled.walk import look_at, take_step
 
 
 class Cells(NamedTuple):

@@ -6,7 +6,7 @@ LAYERS of equal area: layer i > 0 is a rectangle ``EDGES[i]`` wide between the `
 i + 1, layer 0 the lowest rectangle together with the tail beyond ``EDGES[1]``.  A point of a
 random layer usually lies under the curve whatever its height.
 
-As in `_compiled`, nothing here checks its arguments.
+As in `base`, nothing here checks its arguments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numba import prange
 
 from skh._checks import Array
-from skh._compiled import BLOCK, compiled, count_blocks
+from skh._compiled.base import BLOCK, compiled, count_blocks
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd: the step of the counter
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

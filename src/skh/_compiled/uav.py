@@ -14,8 +14,8 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from skh._compiled import compiled
-from skh._compiled_rotation import dot3
+from skh._compiled.base import compiled
+from skh._compiled.rotation import dot3
 
 NEAR = 0.1  # metres; what is nearer to the camera, or behind it, cannot be seen
 

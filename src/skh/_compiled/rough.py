@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import prange, types
 from numba.extending import intrinsic
 
-from skh._compiled import (
+from skh._compiled.base import (
     BLOCK,
     _full_vectors,
     compiled,
@@ -26,8 +26,8 @@ from skh._compiled import (
     squared_distances,
     summing,
 )
-from skh._compiled_lazy import replay_four
-from skh._compiled_walk import look_at, take_step
+from skh._compiled.lazy import replay_four
+from skh._compiled.walk import look_at, take_step
 
 ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
 LIKELY = 1.25  # errors above the least gap up to which points are looked at first
@@ -64,7 +64,7 @@ def _single_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - i
 
 @inlined
 def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
-    """`_compiled.exp` in single precision, to 1.5 units in the last place."""
+    """`base.exp` in single precision, to 1.5 units in the last place."""
     x = x if x > LEAST else LEAST
     shifted = x * LOG2_E + ROUNDING
     k = shifted - ROUNDING

@@ -1,6 +1,6 @@
 """The compiled kernels of mean maps: sums of many Gaussian bumps at many points.
 
-The layout is that of `_compiled`: points are coordinate-major, work goes in blocks of them.
+The layout is that of `base`: points are coordinate-major, work goes in blocks of them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from skh._compiled import (
+from skh._compiled.base import (
     BLOCK,
     _full_vectors,
     add_exp,

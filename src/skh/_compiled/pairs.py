@@ -6,10 +6,10 @@ from math import sqrt
 
 import numpy as np
 
-from skh._compiled import _full_vectors, compiled, exp
-from skh._compiled_bumps import mahalanobis
-from skh._compiled_checks import total
-from skh._compiled_vectors import multiply, set_shifted, subtract_product
+from skh._compiled.base import _full_vectors, compiled, exp
+from skh._compiled.bumps import mahalanobis
+from skh._compiled.checks import total
+from skh._compiled.vectors import multiply, set_shifted, subtract_product
 
 PAIRS = 512  # that are worked on together, at least
 

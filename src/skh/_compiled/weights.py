@@ -6,8 +6,8 @@ from math import log
 
 import numpy as np
 
-from skh._compiled import _full_vectors, compiled, exp
-from skh._compiled_checks import total
+from skh._compiled.base import _full_vectors, compiled, exp
+from skh._compiled.checks import total
 
 LOWEST = -600.0  # a weight this far below the greatest, in logs, is zero
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skh._compiled import combine_and_search, compiled, kernel_row
-from skh._compiled_qp import dot, solve
+from skh._compiled.base import combine_and_search, compiled, kernel_row
+from skh._compiled.qp import dot, solve
 
 HIDDEN = -2.0  # a mean map so low that the search never finds the point again
 
@@ -12,7 +12,7 @@ HIDDEN = -2.0  # a mean map so low that the search never finds the point again
 def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ridge, first):
     """Choose as many points as there is room for; ``mmd2`` lacks the squared norm of the target.
 
-    The last arguments of the programme, ``K`` to ``active``, are those of `_compiled_qp.solve`.
+    The last arguments of the programme, ``K`` to ``active``, are those of `qp.solve`.
     Returns how many points are active, and the level and the objective of the programme.
     """
     a, level, objective, j = 0, 0.0, 0.0, first

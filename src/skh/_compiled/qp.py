@@ -14,7 +14,7 @@ import numpy as np
 
 # Sums may be reordered here, which lets them vectorise; refinement and the optimality check work on
 # the result, whatever its last bits.
-from skh._compiled import summing as compiled
+from skh._compiled.base import summing as compiled
 
 # Both are relative to a kernel with diagonal 1.  A vertex whose pivot is below PIVOT is numerically
 # an affine combination of the active ones.  GRADIENT must not be below PIVOT: then the weights are

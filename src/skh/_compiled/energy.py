@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled import (
+from skh._compiled.base import (
     _full_vectors,
     add_scaled,
     add_square,
@@ -17,8 +17,8 @@ from skh._compiled import (
     exp,
     squared_distances,
 )
-from skh._compiled_checks import total
-from skh._compiled_vectors import dot, multiply, triple_dot
+from skh._compiled.checks import total
+from skh._compiled.vectors import dot, multiply, triple_dot
 
 
 @compiled

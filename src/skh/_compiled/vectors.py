@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skh._compiled import compiled, summing
+from skh._compiled.base import compiled, summing
 
 
 @summing

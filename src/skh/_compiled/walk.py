@@ -14,7 +14,7 @@ import numpy as np
 from numba import prange
 
 from skh._checks import Array, Indices
-from skh._compiled import compiled, count_blocks, first_gap, step_blocks
+from skh._compiled.base import compiled, count_blocks, first_gap, step_blocks
 
 
 class Walk(NamedTuple):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled import _full_vectors, compiled, kernel_row
-from skh._compiled_rough import add_exp32, lowest_of, points_below, rough_squares, winner
+from skh._compiled.base import _full_vectors, compiled, kernel_row
+from skh._compiled.rough import add_exp32, lowest_of, points_below, rough_squares, winner
 
 LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
 # The share of the squared reach from which on a box that is reached may hold no point that is.

@@ -9,9 +9,9 @@ from math import sqrt
 
 import numpy as np
 
-from skh._compiled import add_scaled, compiled
-from skh._compiled_energy import energy
-from skh._compiled_vectors import dot, multiply, set_scaled, set_sum, triple_dot
+from skh._compiled.base import add_scaled, compiled
+from skh._compiled.energy import energy
+from skh._compiled.vectors import dot, multiply, set_scaled, set_sum, triple_dot
 
 MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS keeps
 SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
@@ -53,7 +53,7 @@ def quasi_newton(direction, g, D, steps, changes, rho, k):
 
 @compiled
 def descend(X, w, scales, A, b, heights, iterations):
-    """Points after some iterations of L-BFGS, and the energy before.
+    """Points after some iterations of L-BFGS.
 
     The gradient of a point is proportional to its weight, so 1 / weight is what comes first; the
     first step has unit length, as nothing is known of the curvature, and shorter steps are tried by
@@ -63,7 +63,7 @@ def descend(X, w, scales, A, b, heights, iterations):
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
     D, direction = inverse_weights(w, d), np.empty(d * N)
-    before = f = energy(g, x, w, scales, A, b, heights)
+    f = energy(g, x, w, scales, A, b, heights)
     k = 0
     for _ in range(iterations):
         gradient = g.reshape(d * N)
@@ -91,4 +91,4 @@ def descend(X, w, scales, A, b, heights, iterations):
             rho[i] = 1.0 / curvature
             k += 1
         x, y, g, h, f = y, x, h, g, there
-    return x, before
+    return x

@@ -9,7 +9,7 @@ from math import atan2, sin, sqrt, tan
 
 import numpy as np
 
-from skh._compiled import compiled
+from skh._compiled.base import compiled
 
 SMALL = 0.1  # radians; below it the quotients of small numbers are replaced by their series
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled import compiled, summing
+from skh._compiled.base import compiled, summing
 
 LARGEST = np.finfo(np.float64).max
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from skh._compiled import BLOCK, compiled, count_blocks, lowest
+from skh._compiled.base import BLOCK, compiled, count_blocks, lowest
 
 
 @compiled

@@ -5,7 +5,7 @@ import pytest
 
 import oracles
 import skh
-from skh.automatic import SCALES, automatic_kernel, unseen
+from skh.automatic import FINEST, SCALES, automatic_kernel, resolved, unseen
 from skh.information import Learned, Told, learned
 from skh.weights import effective_size
 
@@ -142,7 +142,7 @@ def test_the_default_returns_all_particles_and_keeps_their_weights_even(model):
     pf, sizes = skh.ParticleFilter(model, n=30, rng=1), []
     for y in ys:
         pf.step(y)
-        predicted = pf._predict_particles()
+        predicted = pf._predict_particles(blind=False)
         sizes.append(effective_size(predicted.w) / 30)
         assert len(predicted.w) == 30
     assert min(sizes) >= 0.5 - 1e-9
@@ -249,3 +249,67 @@ def test_impossible_particles_do_not_disturb_the_information():
     for likelihood in (parabola, np.where(x[:, 0] > 0.9, -np.inf, parabola)):
         known = learned(None, x, np.full(50, 0.02), likelihood)
         assert known.matrix.item() == pytest.approx(9, rel=0.05)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("sd", [0.01, 0.001])
+def test_a_sensor_far_more_precise_than_the_points_are_dense_does_no_harm(d, sd):
+    """Fifty points for a predictive distribution 30 to 300 times as wide as the likelihood."""
+    unit = np.eye(d)
+    model = skh.models.LinearGaussian(0.9 * unit, unit, 0.1 * unit, sd**2 * unit, np.zeros(d), unit)
+    errors = {"default": [], "random": []}
+    for seed in range(4):
+        _, ys = model.simulate(30, rng=seed)
+        exact = skh.kalman_filter(model, ys).means
+        for name, rule in (("default", None), ("random", skh.Stratified())):
+            result = skh.particle_filter(model, ys, rule, 50, rng=seed)
+            errors[name].append(oracles.rmse(result.means, exact))
+    assert np.median(errors["default"]) < 0.9 * np.median(errors["random"])
+
+
+def test_information_beyond_what_points_can_resolve_is_cut_off():
+    np.testing.assert_allclose(resolved(np.array([1e9]), 50), [FINEST * 50**2])
+    np.testing.assert_allclose(resolved(np.full(4, 1e9), 50), np.full(4, FINEST * 50**0.5))
+    little = np.array([100.0, 0.1, 0.0])
+    np.testing.assert_array_equal(resolved(little, 50), little)
+    np.testing.assert_array_equal(resolved(np.zeros(3), 50), np.zeros(3))
+
+
+def test_a_blind_stretch_leaves_the_width_of_what_is_not_seen():
+    """A random walk in three dimensions, one of them seen for 20 steps, then nothing for 60."""
+    walk = skh.model_from_functions(
+        prior=(np.zeros(3), 1.0),
+        transition=lambda t, x: (x, 0.01),
+        log_likelihood=lambda t, x, y: -0.5 * (x[:, 0] - y) ** 2 / 0.01,
+    )
+    ys = [*np.random.default_rng(0).normal(0, 0.1, 20), *[None] * 60]
+    for n in (20, 50):
+        result = skh.particle_filter(walk, ys, n=n, rng=0)
+        unseen_sd = np.sqrt(np.diagonal(result.covariances[-1])[1:])
+        np.testing.assert_allclose(unseen_sd, np.sqrt(1 + 79 * 0.01), rtol=0.2)
+
+
+def test_a_rule_knows_of_an_observation_only_where_there_is_one():
+    heard = []
+
+    def listening(p, n, *, rng=None):
+        heard.append(p.information is not None)
+        return skh.Stratified()(p, n, rng=rng)
+
+    pf = skh.ParticleFilter(skh.models.lgss3(), listening, 20, rng=0)
+    for y in (0.1, 0.5, None, 0.3):
+        pf.step(y)
+    assert heard == [False, True, False, True]
+    pf.predict(3)
+    assert heard[4:] == [False, False]
+
+
+def test_none_in_place_of_an_impossible_observation_is_as_if_it_had_never_been():
+    plain, hit = (skh.ParticleFilter(skh.models.lgss3(), n=20, rng=0) for _ in range(2))
+    for pf in (plain, hit):
+        pf.step(0.1)
+    with pytest.raises(skh.ZeroLikelihoodError, match=r"at t=1 is zero at all 20 particles"):
+        hit.step(1e200)
+    np.testing.assert_array_equal(hit.predict(2).means, plain.predict(2).means)
+    np.testing.assert_array_equal(hit.step(None).x, plain.step(None).x)
+    np.testing.assert_array_equal(hit.step(0.2).x, plain.step(0.2).x)

@@ -59,11 +59,11 @@ BAD_VALUES = {
     ),
     "no density of a singular y": (
         lambda: measured_by_three(np.random.default_rng(0).normal(size=(3, 2))),
-        r"R must be positive definite to have a density, got an eigenvalue",
+        r"R must be positive definite, got an eigenvalue",
     ),
     "no density of y": (
         lambda: skh.particle_filter(linear(R=0.0), [0.0], skh.Stratified(), 5, rng=0),
-        r"R must be positive definite to have a density, got an eigenvalue 0",
+        r"R must be positive definite, got an eigenvalue 0",
     ),
     "negative weight": (
         lambda: mixture(weights=[1.5, -0.5]),

@@ -178,6 +178,29 @@ def test_a_table_is_a_series_of_its_rows():
     np.testing.assert_array_equal(by_table.means, by_array.means)
 
 
+class Gappy(Table):
+    """Numbers of any kind with gaps: an array of objects, unless floats are asked for."""
+
+    def to_numpy(self, dtype=object, na_value=None):
+        return np.where(np.isnan(self.rows), na_value, self.rows).astype(dtype)
+
+
+def test_gaps_of_tables_and_masked_arrays_are_missing_observations():
+    _, ys = LGSS.simulate(6, rng=0)
+    ys[2] = -999.0
+    masked = np.ma.masked_equal(ys, -999.0)
+    holes = np.where(ys == -999.0, np.nan, ys)
+    expected = skh.particle_filter(LGSS, holes, skh.Stratified(), 20, rng=0)
+    for series in (masked, Gappy(holes), list(masked)):
+        result = skh.particle_filter(LGSS, series, skh.Stratified(), 20, rng=0)
+        np.testing.assert_array_equal(result.means, expected.means)
+        assert result.n_likelihood_evaluations[2] == 0
+    pf = skh.ParticleFilter(LGSS, skh.Stratified(), 20, rng=0)
+    np.testing.assert_array_equal([pf.step(y).mean for y in masked], expected.means)
+    exact = skh.kalman_filter(LGSS, holes)
+    assert skh.kalman_filter(LGSS, masked).log_evidence == exact.log_evidence
+
+
 def test_prediction_equals_kalman_prediction():
     _, ys = LGSS.simulate(10, rng=0)
     exact = skh.kalman_filter(LGSS, ys)

@@ -517,6 +517,7 @@ def test_an_empty_observation_tells_nothing():
         z_dynamics=lambda t, p: (np.zeros(2), unit, unit),
         observation=lambda t, p: (p, unit, unit),
     )
-    by_y = [skh.particle_filter(model, [[0.1, 0.2], y], n=10, rng=0) for y in ([], None)]
+    rule = skh.Stratified()
+    by_y = [skh.particle_filter(model, [[0.1, 0.2], y], rule, 10, rng=0) for y in ([], None)]
     for name in ("means", "z_means", "log_evidence_increments"):
         np.testing.assert_allclose(*(getattr(result, name) for result in by_y), atol=1e-15)

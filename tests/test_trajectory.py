@@ -6,7 +6,7 @@ from evo.core import metrics
 from evo.core.trajectory import PoseTrajectory3D
 from scipy.spatial.transform import Rotation
 
-from skh.geometry import SE3, Pose, rotation
+from skh.geometry import SE2, SE3, Pose, rotation, wrap
 from skh.scores import ate, nees, nis, pose_estimate, rpe
 from skh.trajectory import Trajectory, align, associate, read_tum, write_tum
 
@@ -180,7 +180,7 @@ def test_a_tum_file_of_an_editor_that_marks_its_files(tmp_path):
     ("call", "message"),
     [
         (lambda: ate(ONE, None), "estimate must be a Trajectory, got None"),
-        (lambda: pose_estimate(np.zeros((2, 3)), [1, 1]), "poses must be a Pose, such as"),
+        (lambda: pose_estimate("here", [1, 1]), "poses must be a Pose or rows"),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_named(call, message):
@@ -234,8 +234,15 @@ LINE = Trajectory([0, 1], np.eye(3)[:2], EYES)
         (lambda _: nees(np.zeros((4, 2)), np.eye(3)), r"covariances must have shape \(2, 2\) or"),
         (lambda _: ate(ONE, LATER), r"times of reference, got 100.0 instead of 0.0 at index 0"),
         (lambda _: rpe(ONE, LATER), r"times of reference, got 100.0 instead of 0.0 at index 0"),
-        (lambda _: nees(np.zeros((4, 2)), 0 * np.eye(2)), r"positive definite to have a density"),
-        (lambda _: nees(np.zeros((4, 3)), FLAT), r"covariances must be positive definite to"),
+        (
+            lambda _: nees(np.zeros((4, 2)), 0 * np.eye(2)),
+            r"positive definite, got an eigenvalue 0",
+        ),
+        (
+            lambda _: nees(np.zeros((2, 2)), np.stack([np.eye(2), np.diag([1.0, 0.0])])),
+            r"positive definite, got an eigenvalue 0 of matrix 1",
+        ),
+        (lambda _: nees(np.zeros((4, 3)), FLAT), r"covariances must be positive definite, got"),
         (lambda _: nees(np.zeros((0, 2)), np.eye(2)), r"errors must hold at least one row"),
         (lambda _: nis([1.0], np.eye(1)), r"innovations must have shape \(n, d\)"),
         (lambda _: nees([[1.0]], [[1.0]]).interval(1.0), r"level must be between 0 and 1, got 1.0"),
@@ -321,3 +328,26 @@ def test_interval_of_a_single_error_in_the_plane_is_that_of_an_exponential():
     """Half a chi-square of two degrees of freedom."""
     interval = nees([[0.0, 0.0]], np.eye(2)).interval(0.9)
     assert interval == pytest.approx((-np.log(0.95), -np.log(0.05)), rel=1e-12)
+
+
+def test_poses_in_the_plane_are_poses_in_space():
+    states = np.array([[1.0, 2.0, 3.0], [1.5, 2.0, -3.0]])
+    path = Trajectory.of([0.0, 0.1], states)
+    np.testing.assert_array_equal(path.positions, [[1, 2, 0], [1.5, 2, 0]])
+    np.testing.assert_allclose(path.rotations[:, 0, 0], np.cos(states[:, 2]), rtol=1e-14)
+    np.testing.assert_allclose(path.rotations[:, 1, 0], np.sin(states[:, 2]), rtol=1e-14)
+    estimate = pose_estimate(states, [0.5, 0.5])
+    heading = np.arctan2(*estimate.rotation[1::-1, 0])
+    assert abs(wrap(heading - np.pi)) < 1e-12  # between 3 and -3 the short way round
+    seen = [0, 1, 5]
+    plane = SE2().minus(states, [1.25, 2.0, np.pi])
+    np.testing.assert_allclose(estimate.covariance[np.ix_(seen, seen)], plane.T @ plane / 2)
+    assert not estimate.covariance[2:5].any()
+
+
+def test_the_median_of_normalised_errors_is_not_moved_by_a_few_rows():
+    errors = np.random.default_rng(0).standard_normal((4_000, 3))
+    errors[:100] *= 1e3
+    found = nees(errors, np.eye(3))
+    assert found.mean > 1e3
+    assert found.median == pytest.approx(1, abs=0.1)

@@ -25,6 +25,7 @@ from skh.weights import resolution
 SCALES = (0.01, 0.1, 1.0, 10.0)
 SMOOTHNESS = 1.0  # a_s = s^nu: a kernel like one of Matern's with this nu
 UNSEEN = (3.0, 10.0)  # u: how much wider than the mixture the metric is in unseen directions
+FINEST = 2.0  # the square of how many places per point an observation may tell apart along an axis
 DENSE = 0.04  # the resolution from which on points are dense enough for a smaller u
 JITTER = 1e-9  # in units of the spread of each coordinate: keeps a flat mixture's metric regular
 
@@ -41,8 +42,25 @@ def automatic_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
     if F is None:
         return _kernel(unseen(n, p.d) * symmetric(L @ L.T), n)
     seen, axes = np.linalg.eigh(symmetric(L.T @ F @ L))
-    B = (L @ axes) / np.sqrt(1.0 / unseen(n, p.d) + np.maximum(seen, 0.0))
+    B = (L @ axes) / np.sqrt(1.0 / unseen(n, p.d) + resolved(np.maximum(seen, 0.0), n))
     return _kernel(symmetric(B @ B.T), n)
+
+
+def resolved(seen: Array, n: int) -> Array:
+    """The information along each axis, in units of the mixture's own, that n points can resolve.
+
+    An observation that brings s along one axis tells sqrt(s) places apart, s^(k/2) along k axes.
+    Where these are more than there are points, as with a very precise sensor, a kernel that fine
+    sees only single points, and pulls them to the centres of the components.
+
+    >>> [resolved(np.array(seen), 50).round().tolist() for seen in ([1e8, 3.0], [1e8, 1e8])]
+    [[5000.0, 3.0], [100.0, 100.0]]
+    """
+    total = seen.sum()
+    if total <= FINEST:  # which cannot be too much
+        return seen
+    k = total**2 / (seen @ seen)  # how many axes share the information
+    return np.asarray(np.minimum(seen, FINEST * n ** (2.0 / k)))
 
 
 def unseen(n: int, d: int) -> float:

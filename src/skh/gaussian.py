@@ -39,10 +39,7 @@ def positive_root(name: str, S: Array) -> Array:
     except np.linalg.LinAlgError:
         L = np.zeros_like(S)
     if (np.linalg.diagonal(L) ** 2 <= SINGULAR * np.linalg.diagonal(S)).any():
-        least = np.linalg.eigvalsh(S).min()
-        raise ValueError(
-            f"{name} must be positive definite to have a density, got an eigenvalue {least:.3g}"
-        )
+        raise ValueError(f"{name} must be positive definite, got {_lowest(S)}")
     return L
 
 
@@ -95,10 +92,14 @@ def check_covariance(name: str, S: Array) -> None:
     try:
         np.linalg.cholesky(S / scale + NEGATIVE * np.eye(S.shape[-1]))
     except np.linalg.LinAlgError:
-        lowest = np.linalg.eigvalsh(S).min()
-        raise ValueError(
-            f"{name} must be positive semi-definite, got an eigenvalue {lowest:.6g}"
-        ) from None
+        raise ValueError(f"{name} must be positive semi-definite, got {_lowest(S)}") from None
+
+
+def _lowest(S: Array) -> str:
+    """The lowest eigenvalue of one matrix or of a stack, in words."""
+    values = np.linalg.eigvalsh(S).min(axis=-1)
+    where = f" of matrix {values.argmin()}" if S.ndim == 3 else ""
+    return f"an eigenvalue {values.min():.6g}{where}"
 
 
 def factored(S: Array) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ sampled: mode probabilities of a jump-Markov model, the mean and covariance of a
 filter gathers the records by ancestor and passes them back; the model updates them twice a step,
 
 1. ``move``: the chosen point x_{t+1} is a measurement of the hidden part,
-2. ``log_likelihood``: so is the observation.
+2. ``log_likelihood``: so is the observation; it is not called where there is none.
 
 A carry is an array with one row per particle, or a tuple or dict of such arrays; return new ones
 instead of writing into those you are given.  More methods are optional:
@@ -21,6 +21,10 @@ Either kind may have ``observation_metric(t, x)``: the Fisher information of y_t
 (d, d) or one for each row of ``x``, (n, d, d), such as H' R^-1 H.  Rules that make their own
 kernel, as the default rule does, then know what the observation sees; without it they learn it from
 the likelihoods (see `skh.information`).
+
+Noise of the state that is correlated with that of the observation before (leverage in stochastic
+volatility) is a carry, too: ``log_likelihood`` returns the residual of y_t in the record,
+``transition`` moves the mean by it, and ``move`` sets it back to zero, for steps without a y.
 
 A model with its own filter per particle, in full::
 
@@ -170,6 +174,8 @@ def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
 
 def _mixture(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
     if not isinstance(transition, GaussianMixture):
+        if not isinstance(transition, tuple | list) or len(transition) != 2:
+            raise TypeError(f"got {transition!r}, which is no pair")
         means, covariances = transition
         return GaussianMixture(w, means, covariances), 1
     each = len(transition) // len(w)

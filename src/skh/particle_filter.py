@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -24,7 +24,7 @@ from skh.default_rule import default_rule
 from skh.information import Information, Told, learned
 from skh.mixture import GaussianMixture
 from skh.model import Carry, CarryingModel, Model, as_carrying, predictive
-from skh.observations import is_missing, series
+from skh.observations import is_missing, plain, series
 from skh.progress import Report, progress_bar
 from skh.returned import checked_carry, hidden_moments, weighed
 from skh.rule import Rule, checked_points
@@ -40,6 +40,14 @@ class ZeroLikelihoodError(ValueError):
     ... except skh.ZeroLikelihoodError:
     ...     belief = pf.step(None)  # an outlier: go on without it
     """
+
+
+class _Sampled(NamedTuple):
+    """Particles that wait for their observation, and how they came about."""
+
+    particles: Predicted
+    blind: bool  # placed for a step without an observation
+    random_state: Any  # that of the generator before
 
 
 class ParticleFilter:
@@ -83,7 +91,7 @@ class ParticleFilter:
         # Both are made when first needed and kept until an observation has been taken in, so that a
         # step that fails can be repeated with another observation as if nothing had happened.
         self._mixture: tuple[GaussianMixture, int] | None = None
-        self._predicted: Predicted | None = None
+        self._sampled: _Sampled | None = None
 
     @property
     def t(self) -> int:
@@ -96,10 +104,11 @@ class ParticleFilter:
         return self._belief
 
     def step(self, y: Any) -> Belief:
-        """Take in the observation of time ``t`` (None or NaN: nothing was measured)."""
-        predicted = self._predict_particles()
+        """Take in the observation of time ``t`` (None or nothing but NaN: nothing was measured)."""
+        y = plain(y)
+        predicted = self._predict_particles(blind=is_missing(y))
         belief = self._include(predicted, y)
-        self._belief, self._mixture, self._predicted = belief, None, None
+        self._belief, self._mixture, self._sampled = belief, None, None
         return belief
 
     def predict(self, h: int = 1, *, joint: bool = False) -> GaussianMixture:
@@ -122,7 +131,10 @@ class ParticleFilter:
             if self._belief is None:
                 raise ValueError("joint prediction needs a first step: before it there is no z")
             return self._belief
-        particles, rng = self._predict_particles(), deepcopy(self._rng)
+        rng = deepcopy(self._rng)
+        if self._sampled is not None:
+            rng.bit_generator.state = self._sampled.random_state
+        particles = self._sample(self.t - 1, self._belief, *self._predictive(), rng)
         for t in range(self.t, self.t + h - 1):
             particles = self._sample(t, particles, *self._propagate(t, particles), rng)
         return particles
@@ -143,16 +155,22 @@ class ParticleFilter:
             raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
         return prior, 1
 
-    def _predict_particles(self) -> Predicted:
-        if self._predicted is None:
-            mixture, each = self._predictive()
-            random_state = self._rng.bit_generator.state
-            try:
-                self._predicted = self._sample(self.t - 1, self._belief, mixture, each, self._rng)
-            except BaseException:
-                self._rng.bit_generator.state = random_state
-                raise
-        return self._predicted
+    def _predict_particles(self, blind: bool) -> Predicted:
+        """Step 3 for an observation, or for none: then there is nothing to be resolved finely."""
+        if self._sampled is not None:  # for an observation that could not be taken in
+            if self._sampled.blind == blind:
+                return self._sampled.particles
+            self._rng.bit_generator.state = self._sampled.random_state
+        mixture, each = self._predictive()
+        random_state = self._rng.bit_generator.state
+        seen = mixture if blind else mixture.seen_by(self._information(mixture))
+        try:
+            particles = self._sample(self.t - 1, self._belief, seen, each, self._rng)
+        except BaseException:
+            self._rng.bit_generator.state = random_state
+            raise
+        self._sampled = _Sampled(particles, blind, random_state)
+        return particles
 
     def _sample(
         self,
@@ -163,8 +181,7 @@ class ParticleFilter:
         rng: Generator,
     ) -> Predicted:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
-        seen = mixture.seen_by(self._information(t + 1, mixture))
-        points = checked_points(self._rule(seen, self._n, rng=rng), mixture).sealed()
+        points = checked_points(self._rule(mixture, self._n, rng=rng), mixture).sealed()
         if old is None:
             carry = self._model.initial_carry(points.x)
             carry = checked_carry(carry, len(points), "model.initial_carry")
@@ -172,10 +189,10 @@ class ParticleFilter:
             carry = carried(self._model, t, old, points, mixture, each)
         return Predicted(points.x, points.w, points.component // each, points.mmd, carry)
 
-    def _information(self, t: int, mixture: GaussianMixture) -> Information | None:
-        """What is known of the observation of time ``t``: told by the model, or learned."""
+    def _information(self, mixture: GaussianMixture) -> Information | None:
+        """What is known of the next observation: told by the model, or learned."""
         if self._observation_metric is not None:
-            return Told(self._observation_metric, t, mixture)
+            return Told(self._observation_metric, self.t, mixture)
         return None if self._belief is None else self._belief.information
 
     def _include(self, new: Predicted, y: Any) -> Belief:
@@ -191,8 +208,8 @@ class ParticleFilter:
         w.setflags(write=False)
         if increment == -np.inf:
             raise ZeroLikelihoodError(
-                f"the likelihood of y at t={t} is zero at all {n} particles; the filter is as it "
-                "was before: repeat the step with another observation, or None"
+                f"the likelihood of y at t={t} is zero at all {n} particles: give another "
+                "observation, or None for no measurement (a ParticleFilter is as it was before)"
             )
         return Belief(
             t=t,
@@ -257,7 +274,8 @@ def particle_filter(
     model : Model or CarryingModel
         In R^d, or `skh.geometry.Charted`: then ``result.mean_states`` are the filtered states.
     ys : observations
-        Whatever ``model.log_likelihood`` takes; None or NaN where nothing was measured.
+        Whatever ``model.log_likelihood`` takes; None or nothing but NaN where nothing was measured.
+        A vector that is NaN in part reaches the likelihood as it is.
     rule : Rule, optional
         `default_rule` if left out.
     n : int

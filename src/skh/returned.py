@@ -40,8 +40,10 @@ def log_likelihoods(value: Any, x: Array, where: str) -> Array:
         )
     i = first_not_below_infinity(values)
     if i >= 0:
+        hint = " (entries of y that are NaN reach the likelihood)" if np.isnan(values[i]) else ""
         raise ValueError(
             f"{where} must return numbers below +inf, got {values[i]} for particle {i} at x={x[i]}"
+            f"{hint}"
         )
     return values
 

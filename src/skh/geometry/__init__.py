@@ -2,7 +2,7 @@
 
 from skh.geometry import rotation
 from skh.geometry.charted import Charted, ChartedCarry, paths_of, reference_of, states_of
-from skh.geometry.charts import SE2, SE3, Angles, Chart, Pose, wrap
+from skh.geometry.charts import SE2, SE3, Angles, Chart, Pose, in_space, wrap
 
 __all__ = [
     "SE2",
@@ -12,6 +12,7 @@ __all__ = [
     "Charted",
     "ChartedCarry",
     "Pose",
+    "in_space",
     "paths_of",
     "reference_of",
     "rotation",

@@ -63,7 +63,8 @@ class Charted:
           states are rows, a `GaussianMixture`: several hypotheses of where the start is.
         - ``transition(t, states)`` returns the most probable next state of each, and the
           covariances of the increments around them: (), (n,), (d, d) or (n, d, d), as a plain
-          model.  No mixtures.
+          model.  No mixtures.  Increments move along the world's axes: noise in those of a body,
+          as wheels have it, must be turned with each state.
         - ``log_likelihood(t, states, y)`` returns (n,) numbers.
         - A model whose particles carry a record (see `skh.model`) has ``initial_carry(states)``,
           ``move(t, states, carry, next_states)``, a ``transition`` that takes the record, and a

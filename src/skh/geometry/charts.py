@@ -280,6 +280,18 @@ def SE2() -> Angles:  # noqa: N802 - a chart like the others
     return Angles(3, angles=(2,))
 
 
+def in_space(states: ArrayLike) -> Pose:
+    """States of `SE2` as poses in space: at height zero, turned about the vertical.
+
+    >>> in_space([1.0, 2.0, np.pi / 2]).position
+    array([1., 2., 0.])
+    """
+    x, y, heading = np.moveaxis(_vectors("states", states, 3), -1, 0)
+    nothing = np.zeros_like(x)
+    turn = np.stack([nothing, nothing, heading], axis=-1)
+    return Pose(np.stack([x, y, nothing], axis=-1), rotation.exp(turn))
+
+
 def wrap(angle: ArrayLike) -> Array:
     """The same angle in (-pi, pi].
 

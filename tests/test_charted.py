@@ -1,6 +1,8 @@
 """Models on manifolds at the user's edge: what they may return, what they get, what comes out."""
 
+import runpy
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -365,3 +367,13 @@ def test_predictions_become_states_at_their_reference():
         mean = SE3().mean(SE3().states(reference_of(ahead.belief), mixture.means), mixture.weights)
         assert np.abs(SE3().minus(truth, mean)).max() < 0.05
         ahead.step(None)
+
+
+def test_the_example_of_a_robot_scores_and_draws(tmp_path, monkeypatch, capsys):
+    path = Path(__file__).parents[1] / "examples" / "landmarks.py"
+    monkeypatch.setattr("sys.argv", ["landmarks.py", "--steps", "60", "--out", str(tmp_path)])
+    runpy.run_path(str(path), run_name="__main__")
+    table = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
+    off = {row[0]: float(row[-1]) for row in table}
+    assert 0 < off["smoothed"] < off["random"]
+    assert (tmp_path / "landmarks.png").stat().st_size > 10_000

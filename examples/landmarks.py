@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import skh
-from skh.geometry import SE2, Charted, wrap
+from skh.geometry import SE2, Charted, in_space, states_of, wrap
 from skh.scores import ate, nees, rpe
 from skh.trajectory import Trajectory
 
@@ -59,8 +59,10 @@ def see(state, landmarks, rng):
         return None
     k = seen.sum()
     r = r[0, seen] + RANGE * rng.standard_normal(k)
-    r = np.where(rng.random(k) < FALSE, rng.uniform(0.5, REACH, k), r)
-    return np.column_stack([landmarks[seen], r, b[0, seen] + BEARING * rng.standard_normal(k)])
+    b = b[0, seen] + BEARING * rng.standard_normal(k)
+    false = rng.random(k) < FALSE  # it is something else, anywhere in view
+    r[false], b[false] = rng.uniform(0, REACH, false.sum()), rng.uniform(-VIEW, VIEW, false.sum())
+    return np.column_stack([landmarks[seen], r, b])
 
 
 def polar(states, landmarks):
@@ -116,10 +118,12 @@ def figure(truth, landmarks, sightings, wheels, result, out):
         alone = dead_reckoning(wheels, truth[0])
         above.plot(*alone[:, :2].T, ":", color="0.6", label="wheels alone")
         above.plot(*result.mean_states[:, :2].T, color="#3b75af", label="estimate")
-        cloud = np.concatenate([belief.x for belief in result.history[::12]])
+        cloud = np.concatenate([states_of(belief) for belief in result.history[::12]])
         above.scatter(*cloud[:, :2].T, s=4, color="#c03d3e", linewidth=0, alpha=0.6)
         above.scatter([], [], s=8, color="#c03d3e", label="particles")
-        above.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="From above")
+        above.set(
+            xlabel="x [m]", ylabel="y [m]", aspect="equal", title="From above, particles smoothed"
+        )
         above.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8, frameon=False)
         axes = right.subplots(4, 1, sharex=True)
         for k, name in enumerate(("x [m]", "y [m]", "heading [rad]")):
@@ -148,19 +152,21 @@ def main():
         "smoothed": skh.Smoothed(skh.Matched(skh.default_rule())),
     }
     exact = skh.particle_filter(model, sightings, skh.Stratified(), 20_000, rng=0)
-    true_path = Trajectory.of(times, truth)
+    true_path = Trajectory.of(times, in_space(truth))
     print("ATE and RPE (1 s) in metres; NEES, the median, 1 is right; and how far the mean is off")
     print("that of 20,000 random particles, in standard deviations")
     print(f"{options.n} particles       ATE     RPE    NEES     off")
+    results = {}
     for name, rule in rules.items():
         result = skh.particle_filter(model, sightings, rule, options.n, rng=0, history=True)
-        path = Trajectory.of(times, result.mean_states)
+        results[name] = result
+        path = Trajectory.of(times, in_space(result.mean_states))
         truly = nees(CHART.minus(truth, result.mean_states), result.covariances).median
         off = nees(CHART.minus(result.mean_states, exact.mean_states), exact.covariances).mean
         errors = ate(true_path, path).rmse, rpe(true_path, path, delta=4).rmse
         print(f"{name:12s} {errors[0]:9.3f} {errors[1]:7.3f} {truly:7.2f} {off**0.5:7.2f}")
     options.out.mkdir(parents=True, exist_ok=True)
-    figure(truth, landmarks, sightings, wheels, result, options.out / "landmarks.png")
+    figure(truth, landmarks, sightings, wheels, results["smoothed"], options.out / "landmarks.png")
 
 
 if __name__ == "__main__":

@@ -371,7 +371,7 @@ def test_predictions_become_states_at_their_reference():
 
 def test_the_example_of_a_robot_scores_and_draws(tmp_path, monkeypatch, capsys):
     path = Path(__file__).parents[1] / "examples" / "landmarks.py"
-    monkeypatch.setattr("sys.argv", ["landmarks.py", "--steps", "60", "--out", str(tmp_path)])
+    monkeypatch.setattr("sys.argv", ["landmarks.py", "--steps", "200", "--out", str(tmp_path)])
     runpy.run_path(str(path), run_name="__main__")
     table = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
     off = {row[0]: float(row[-1]) for row in table}

@@ -1,6 +1,7 @@
 """Algorithm 2: against exact filters, online against offline, and what happens when things fail."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import skh
@@ -154,51 +155,63 @@ def test_observations_of_any_type_reach_the_likelihood():
     assert all(a is b for a, b in zip(seen, ys, strict=True))
 
 
-class Table:
-    """Iterates over the names of its columns, as a DataFrame of pandas does."""
-
-    def __init__(self, rows):
-        self.rows = rows
-
-    def __len__(self):
-        return len(self.rows)
-
-    def __iter__(self):
-        return iter(range(self.rows.shape[1]))
-
-    def to_numpy(self):
-        return self.rows
-
-
 def test_a_table_is_a_series_of_its_rows():
     _, ys = LGSS.simulate(5, rng=0)
-    by_table, by_array = (
-        skh.particle_filter(LGSS, series, skh.Stratified(), 20, rng=0) for series in (Table(ys), ys)
-    )
-    np.testing.assert_array_equal(by_table.means, by_array.means)
-
-
-class Gappy(Table):
-    """Numbers of any kind with gaps: an array of objects, unless floats are asked for."""
-
-    def to_numpy(self, dtype=object, na_value=None):
-        return np.where(np.isnan(self.rows), na_value, self.rows).astype(dtype)
+    expected = skh.particle_filter(LGSS, ys, skh.Stratified(), 20, rng=0).means
+    for table in (pd.DataFrame(ys), pd.Series(ys[:, 0])):
+        found = skh.particle_filter(LGSS, table, skh.Stratified(), 20, rng=0).means
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_gaps_of_tables_and_masked_arrays_are_missing_observations():
     _, ys = LGSS.simulate(6, rng=0)
     ys[2] = -999.0
-    masked = np.ma.masked_equal(ys, -999.0)
+    masked, table = np.ma.masked_equal(ys, -999.0), pd.DataFrame(ys).astype("Float64")
     holes = np.where(ys == -999.0, np.nan, ys)
+    table[table == -999.0] = pd.NA
     expected = skh.particle_filter(LGSS, holes, skh.Stratified(), 20, rng=0)
-    for series in (masked, Gappy(holes), list(masked)):
+    for series in (masked, list(masked), table, table[0], [*ys[:2], pd.NA, *ys[3:]]):
         result = skh.particle_filter(LGSS, series, skh.Stratified(), 20, rng=0)
         np.testing.assert_array_equal(result.means, expected.means)
         assert result.n_likelihood_evaluations[2] == 0
     pf = skh.ParticleFilter(LGSS, skh.Stratified(), 20, rng=0)
     np.testing.assert_array_equal([pf.step(y).mean for y in masked], expected.means)
     exact = skh.kalman_filter(LGSS, holes)
-    assert skh.kalman_filter(LGSS, masked).log_evidence == exact.log_evidence
+    for series in (masked, table):
+        assert skh.kalman_filter(LGSS, series).log_evidence == exact.log_evidence
+
+
+def test_what_is_no_gap_reaches_the_likelihood_as_it_is():
+    rows = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    given = [rows.iloc[0], np.ma.array([3, 4]), pd.Series(["1", "02"])]
+    seen = []
+
+    def log_likelihood(t, x, y):
+        seen.append(y)
+        return np.zeros(len(x))
+
+    model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 1.0), log_likelihood)
+    pf = skh.ParticleFilter(model, skh.Stratified(), 5, rng=0)
+    for y in given:
+        pf.step(y)
+    assert seen[0] is given[0]  # names and all
+    assert seen[1].dtype.kind == "i"
+    assert seen[2] is given[2]
+    skh.particle_filter(model, rows, skh.Stratified(), 5)
+    assert [list(row) for row in seen[3:]] == [[1.0, "x"], [2.0, "y"]]
+
+
+def test_what_fails_leaves_the_generator_of_its_caller_as_it_was():
+    generator = np.random.default_rng(0)
+    pf = skh.ParticleFilter(LGSS, skh.Stratified(), 20, rng=generator)
+    pf.step(0.1)
+    before = generator.bit_generator.state
+    with pytest.raises(skh.ZeroLikelihoodError):
+        pf.step(1e200)
+    assert generator.bit_generator.state == before
+    drawn = generator.random(3)
+    pf.step(None)
+    assert not np.isin(generator.random(3), drawn).any()
 
 
 def test_prediction_equals_kalman_prediction():

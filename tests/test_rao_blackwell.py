@@ -507,7 +507,7 @@ def test_residuals_of_angles_do_not_notice_half_a_turn():
     assert turned.log_evidence == pytest.approx(plain.log_evidence, abs=1e-10)
 
 
-def test_an_empty_observation_tells_nothing():
+def test_an_empty_observation_weighs_nothing():
     """No landmark in view: the functions of the model are not even asked."""
     unit = np.eye(2)
     model = skh.RaoBlackwellized(

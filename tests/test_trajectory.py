@@ -6,7 +6,7 @@ from evo.core import metrics
 from evo.core.trajectory import PoseTrajectory3D
 from scipy.spatial.transform import Rotation
 
-from skh.geometry import SE2, SE3, Pose, rotation, wrap
+from skh.geometry import SE2, SE3, Pose, in_space, rotation, wrap
 from skh.scores import ate, nees, nis, pose_estimate, rpe
 from skh.trajectory import Trajectory, align, associate, read_tum, write_tum
 
@@ -180,7 +180,8 @@ def test_a_tum_file_of_an_editor_that_marks_its_files(tmp_path):
     ("call", "message"),
     [
         (lambda: ate(ONE, None), "estimate must be a Trajectory, got None"),
-        (lambda: pose_estimate("here", [1, 1]), "poses must be a Pose or rows"),
+        (lambda: pose_estimate("here", [1, 1]), "poses must be a Pose, such as"),
+        (lambda: Trajectory.of([0.0], np.zeros((1, 3))), "poses must be a Pose or single ones"),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_named(call, message):
@@ -332,11 +333,11 @@ def test_interval_of_a_single_error_in_the_plane_is_that_of_an_exponential():
 
 def test_poses_in_the_plane_are_poses_in_space():
     states = np.array([[1.0, 2.0, 3.0], [1.5, 2.0, -3.0]])
-    path = Trajectory.of([0.0, 0.1], states)
+    path = Trajectory.of([0.0, 0.1], in_space(states))
     np.testing.assert_array_equal(path.positions, [[1, 2, 0], [1.5, 2, 0]])
     np.testing.assert_allclose(path.rotations[:, 0, 0], np.cos(states[:, 2]), rtol=1e-14)
     np.testing.assert_allclose(path.rotations[:, 1, 0], np.sin(states[:, 2]), rtol=1e-14)
-    estimate = pose_estimate(states, [0.5, 0.5])
+    estimate = pose_estimate(in_space(states), [0.5, 0.5])
     heading = np.arctan2(*estimate.rotation[1::-1, 0])
     assert abs(wrap(heading - np.pi)) < 1e-12  # between 3 and -3 the short way round
     seen = [0, 1, 5]

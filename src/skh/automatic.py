@@ -4,15 +4,15 @@ r"""The kernel that needs no tuning: a metric that follows what the filter knows
 
 P is the covariance of the mixture and F the information that the coming observation is expected to
 bring (`information`).  Up to the factor u this is the precision that the posterior will have:
-directions that the likelihood sees are resolved as finely as it sees them, all others only in their
-low moments, and every unit cancels.  Several `SCALES` of that metric are averaged, because the
-length of a likelihood is known only roughly and a posterior may be narrower in one place than in
-another.
+directions that the likelihood sees are resolved as finely as it sees them and n points can, all
+others only in their low moments, and every unit cancels.  Several `SCALES` of that metric are
+averaged, because the length of a likelihood is known only roughly and a posterior may be narrower
+in one place than in another.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from skh.weights import resolution
 SCALES = (0.01, 0.1, 1.0, 10.0)
 SMOOTHNESS = 1.0  # a_s = s^nu: a kernel like one of Matern's with this nu
 UNSEEN = (3.0, 10.0)  # u: how much wider than the mixture the metric is in unseen directions
-FINEST = 2.0  # the square of how many places per point an observation may tell apart along an axis
+COARSE = 4.0  # information along an axis that takes no more points than there are anyway
 DENSE = 0.04  # the resolution from which on points are dense enough for a smaller u
 JITTER = 1e-9  # in units of the spread of each coordinate: keeps a flat mixture's metric regular
 
@@ -49,18 +49,19 @@ def automatic_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
 def resolved(seen: Array, n: int) -> Array:
     """The information along each axis, in units of the mixture's own, that n points can resolve.
 
-    An observation that brings s along one axis tells sqrt(s) places apart, s^(k/2) along k axes.
-    Where these are more than there are points, as with a very precise sensor, a kernel that fine
-    sees only single points, and pulls them to the centres of the components.
+    An observation that brings s along an axis tells about sqrt(s) places apart, and along several
+    axes the product of that.  Where these are many more than there are points, as with a very
+    precise sensor, a kernel that fine sees only single points, and pulls them to the centres of the
+    components.  So the sharpest axes are cut off at a common level: the product of s / `COARSE`
+    over the axes with more than that is at most n^2 / 2.
 
-    >>> [resolved(np.array(seen), 50).round().tolist() for seen in ([1e8, 3.0], [1e8, 1e8])]
-    [[5000.0, 3.0], [100.0, 100.0]]
+    >>> [resolved(np.array(s), 50).round().tolist() for s in ([1e8, 1.0], [1e8, 1e8], [99.0, 99.0])]
+    [[5000.0, 1.0], [141.0, 141.0], [99.0, 99.0]]
     """
-    total = seen.sum()
-    if total <= FINEST:  # which cannot be too much
-        return seen
-    k = total**2 / (seen @ seen)  # how many axes share the information
-    return np.asarray(np.minimum(seen, FINEST * n ** (2.0 / k)))
+    logs = np.log(np.maximum(np.sort(seen)[::-1] / COARSE, 1.0))
+    others = logs.sum() - logs.cumsum()  # of the axes after the first k
+    level = ((log(n * n / 2) - others) / np.arange(1, len(logs) + 1)).max()
+    return seen if level >= logs[0] else np.minimum(seen, COARSE * exp(max(level, 0.0)))
 
 
 def unseen(n: int, d: int) -> float:

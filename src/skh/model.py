@@ -175,7 +175,8 @@ def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
 def _mixture(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
     if not isinstance(transition, GaussianMixture):
         if not isinstance(transition, tuple | list) or len(transition) != 2:
-            raise TypeError(f"got {transition!r}, which is no pair")
+            got = f"{type(transition).__name__} of shape {np.shape(transition)}"
+            raise TypeError(f"expected a pair, got {got}")
         means, covariances = transition
         return GaussianMixture(w, means, covariances), 1
     each = len(transition) // len(w)

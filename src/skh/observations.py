@@ -2,13 +2,13 @@
 
 An observation is whatever the model's likelihood takes.  None, or nothing but NaN, says that
 nothing was measured; in a vector of numbers, NaN marks the entries that were not, and reaches the
-likelihood.  Masked arrays and the tables of pandas are taken as arrays with NaN in their gaps.
+likelihood.  What is masked, or a gap in a table of pandas, counts as NaN.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,28 +23,38 @@ def series(ys: Any) -> Sequence[Any]:
     single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
     if single or not several:
         raise TypeError(f"ys must be a series of observations, one for each time, got {ys!r}")
-    ys = plain(ys)
+    ys = rows_of(ys) if hasattr(ys, "to_numpy") else plain(ys)
     ys = ys if hasattr(ys, "__len__") else list(ys)
     if len(ys) == 0:
         raise ValueError("ys must hold at least one observation, got none")
     return ys  # type: ignore[no-any-return] # whatever it is, it has a length
 
 
+def rows_of(table: Any) -> NDArray[Any]:
+    """The rows of a table of pandas, which itself goes through the names of its columns."""
+    array = np.asarray(table.to_numpy())
+    if array.dtype != object:
+        return array
+    gaps = np.array([_is_gap(v) for v in array.flat]).reshape(array.shape)
+    if not gaps.any() or not all(isinstance(v, Real) for v in array[~gaps]):
+        return array
+    return np.where(gaps, np.nan, array).astype(np.float64)
+
+
+def _is_gap(value: Any) -> bool:
+    """Whether it is nothing, in Python's words or in those of pandas."""
+    return value is None or type(value).__name__ == "NAType"
+
+
 def plain(y: Any) -> Any:
-    """The array that a table or a masked array holds, NaN in its gaps; anything else as it is.
+    """A masked array of numbers as one with NaN for what is masked; anything else as it is.
 
     >>> plain(np.ma.masked_less([1, -999, 3], 0)), plain("image")
     (array([ 1., nan,  3.]), 'image')
     """
-    if isinstance(y, np.ma.MaskedArray) and y.dtype.kind in "fiu":
-        return np.ma.filled(y.astype(np.float64), np.nan)
-    if not hasattr(y, "to_numpy"):
+    if not isinstance(y, np.ma.MaskedArray) or y.dtype.kind not in "fiu":
         return y
-    array = y.to_numpy()
-    if array.dtype == object:  # numbers with gaps that are no NaN
-        with suppress(TypeError, ValueError):
-            return y.to_numpy(dtype=np.float64, na_value=np.nan)
-    return array
+    return np.ma.filled(y.astype(np.float64), np.nan) if np.ma.is_masked(y) else y.data
 
 
 def is_missing(y: Any) -> bool:
@@ -53,9 +63,13 @@ def is_missing(y: Any) -> bool:
     >>> [is_missing(y) for y in (None, float("nan"), [float("nan"), 1.0], "image")]
     [True, True, False, False]
     """
-    if y is None:
+    if _is_gap(y):
         return True
-    if isinstance(y, (list, tuple)):
+    if isinstance(y, np.ma.MaskedArray):
+        if y.size and np.ma.getmaskarray(y).all():
+            return True
+        y = plain(y)
+    if isinstance(y, (list, tuple)) or hasattr(y, "to_numpy"):
         try:
             y = np.array(y, dtype=np.float64)
         except (TypeError, ValueError):  # something else than an array of numbers

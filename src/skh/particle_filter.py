@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -40,14 +40,6 @@ class ZeroLikelihoodError(ValueError):
     ... except skh.ZeroLikelihoodError:
     ...     belief = pf.step(None)  # an outlier: go on without it
     """
-
-
-class _Sampled(NamedTuple):
-    """Particles that wait for their observation, and how they came about."""
-
-    particles: Predicted
-    blind: bool  # placed for a step without an observation
-    random_state: Any  # that of the generator before
 
 
 class ParticleFilter:
@@ -88,10 +80,7 @@ class ParticleFilter:
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)
         self._belief: Belief | None = None
-        # Both are made when first needed and kept until an observation has been taken in, so that a
-        # step that fails can be repeated with another observation as if nothing had happened.
-        self._mixture: tuple[GaussianMixture, int] | None = None
-        self._sampled: _Sampled | None = None
+        self._mixture: tuple[GaussianMixture, int] | None = None  # made when first needed
 
     @property
     def t(self) -> int:
@@ -105,10 +94,13 @@ class ParticleFilter:
 
     def step(self, y: Any) -> Belief:
         """Take in the observation of time ``t`` (None or nothing but NaN: nothing was measured)."""
-        y = plain(y)
-        predicted = self._predict_particles(blind=is_missing(y))
-        belief = self._include(predicted, y)
-        self._belief, self._mixture, self._sampled = belief, None, None
+        random_state = self._rng.bit_generator.state
+        try:
+            belief = self._step(None if is_missing(y) else plain(y))
+        except BaseException:  # as if nothing had happened
+            self._rng.bit_generator.state = random_state
+            raise
+        self._belief, self._mixture = belief, None
         return belief
 
     def predict(self, h: int = 1, *, joint: bool = False) -> GaussianMixture:
@@ -132,14 +124,19 @@ class ParticleFilter:
                 raise ValueError("joint prediction needs a first step: before it there is no z")
             return self._belief
         rng = deepcopy(self._rng)
-        if self._sampled is not None:
-            rng.bit_generator.state = self._sampled.random_state
         particles = self._sample(self.t - 1, self._belief, *self._predictive(), rng)
         for t in range(self.t, self.t + h - 1):
             particles = self._sample(t, particles, *self._propagate(t, particles), rng)
         return particles
 
     # --- the steps of Algorithm 2 ---------------------------------------------------------------
+
+    def _step(self, y: Any) -> Belief:
+        """Steps 3 and 4; without an observation there is nothing that a rule should resolve."""
+        mixture, each = self._predictive()
+        seen = mixture if y is None else mixture.seen_by(self._information(mixture))
+        predicted = self._sample(self.t - 1, self._belief, seen, each, self._rng)
+        return self._include(predicted, y)
 
     def _predictive(self) -> tuple[GaussianMixture, int]:
         """Step 1 or 5: the mixture from which the next particles are taken."""
@@ -154,23 +151,6 @@ class ParticleFilter:
         if not isinstance(prior, GaussianMixture):
             raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
         return prior, 1
-
-    def _predict_particles(self, blind: bool) -> Predicted:
-        """Step 3 for an observation, or for none: then there is nothing to be resolved finely."""
-        if self._sampled is not None:  # for an observation that could not be taken in
-            if self._sampled.blind == blind:
-                return self._sampled.particles
-            self._rng.bit_generator.state = self._sampled.random_state
-        mixture, each = self._predictive()
-        random_state = self._rng.bit_generator.state
-        seen = mixture if blind else mixture.seen_by(self._information(mixture))
-        try:
-            particles = self._sample(self.t - 1, self._belief, seen, each, self._rng)
-        except BaseException:
-            self._rng.bit_generator.state = random_state
-            raise
-        self._sampled = _Sampled(particles, blind, random_state)
-        return particles
 
     def _sample(
         self,
@@ -200,7 +180,7 @@ class ParticleFilter:
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
         information = None if self._belief is None else self._belief.information
         log_likelihood = np.zeros(n)
-        if not is_missing(y):
+        if y is not None:
             log_likelihood, carry = self._weigh(t, new.x, y, carry)
             information = learned(information, new.x, new.w, log_likelihood)
             evaluations = n

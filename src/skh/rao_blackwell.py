@@ -186,7 +186,7 @@ class RaoBlackwellized:
     def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
         """Step 3: the observation updates z; its predictive density is the likelihood."""
         y, seen = measured(y, np.size(y))
-        if len(y) == 0:  # no landmark in view, say
+        if len(y) == 0:  # no landmark in view; None would have told the rule beforehand
             return np.zeros(len(x)), carry
         h, C, R = self._linearise("observation", t, x, carry.mean, len(y))
         residual = real_numbers(self._residual(y, h), f"residual at t={t}")

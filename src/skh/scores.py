@@ -26,7 +26,7 @@ from skh import _checks
 from skh._checks import Array, Indices
 from skh.gaussian import apply, check_covariance, positive_root, transposed
 from skh.geometry import rotation
-from skh.geometry.charts import SE3, Pose, in_space
+from skh.geometry.charts import SE3, Pose
 from skh.trajectory import Trajectory, align, check_paired
 
 
@@ -193,20 +193,21 @@ class PoseEstimate:
         return _in_fixed_axes(truth, Pose(self.position, self.rotation))
 
 
-def pose_estimate(poses: Pose | Array, w: ArrayLike) -> PoseEstimate:
+def pose_estimate(poses: Pose, w: ArrayLike) -> PoseEstimate:
     """The mean of weighted poses (n rows), and their covariance in the order of ROS.
 
-    An array (n, 3) holds poses in the plane, rows (x, y, heading), as for `Trajectory.of`.
+    States of `SE2` become poses by `skh.geometry.in_space`.
 
     >>> poses = Pose(np.array([[0.0, 0, 0], [2, 0, 0]]), np.tile(np.eye(3), (2, 1, 1)))
     >>> estimate = pose_estimate(poses, [0.5, 0.5])
     >>> estimate.position, estimate.quaternion, estimate.covariance[0, 0]
     (array([1., 0., 0.]), array([0., 0., 0., 1.]), np.float64(1.0))
     """
-    if isinstance(poses, np.ndarray):
-        poses = in_space(poses)
     if not isinstance(poses, Pose):
-        raise TypeError(f"poses must be a Pose or rows (x, y, heading), got {poses!r}")
+        raise TypeError(
+            "poses must be a Pose, such as skh.geometry.states_of(belief) of SE3, or "
+            f"skh.geometry.in_space of rows (x, y, heading), got {poses!r}"
+        )
     w = _checks.probabilities("w", w)
     _checks.same_length("w", w, "poses", len(poses.position))
     mean = SE3().mean(poses, w)

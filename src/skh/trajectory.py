@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._checks import Array, Indices
 from skh.geometry import rotation
-from skh.geometry.charts import Pose, in_space
+from skh.geometry.charts import Pose
 
 
 class Located(Protocol):
@@ -76,22 +76,23 @@ class Trajectory:
         return Trajectory(self.times[index], self.positions[index], self.rotations[index])
 
     @classmethod
-    def of(cls, times: ArrayLike, poses: Pose | Array | Iterable[Located]) -> Trajectory:
+    def of(cls, times: ArrayLike, poses: Pose | Iterable[Located]) -> Trajectory:
         """Poses, one for each time: a `Pose` of T rows, or single ones, estimated or not.
 
-        An array (T, 3) holds poses in the plane, rows (x, y, heading): the states of `SE2`.
+        States of `SE2` become poses by `skh.geometry.in_space`.
 
         >>> still = Pose(np.zeros(3), np.eye(3))
         >>> len(Trajectory.of([0.0, 0.1], [still, still]))
         2
-        >>> Trajectory.of([0.0], np.array([[1.0, 2.0, np.pi]])).quaternions.round(12)
-        array([[0., 0., 1., 0.]])
         """
-        if isinstance(poses, np.ndarray):
-            poses = in_space(poses)
         if isinstance(poses, Pose):
             return cls(times, *poses)
         single = list(poses)
+        if not all(hasattr(pose, "position") and hasattr(pose, "rotation") for pose in single):
+            raise TypeError(
+                f"poses must be a Pose or single ones, such as skh.geometry.in_space(states) for "
+                f"rows (x, y, heading), got {poses!r}"
+            )
         return cls(times, [pose.position for pose in single], [pose.rotation for pose in single])
 
 

@@ -286,10 +286,8 @@ def in_space(states: ArrayLike) -> Pose:
     >>> in_space([1.0, 2.0, np.pi / 2]).position
     array([1., 2., 0.])
     """
-    x, y, heading = np.moveaxis(_vectors("states", states, 3), -1, 0)
-    nothing = np.zeros_like(x)
-    turn = np.stack([nothing, nothing, heading], axis=-1)
-    return Pose(np.stack([x, y, nothing], axis=-1), rotation.exp(turn))
+    states = _vectors("states", states, 3)
+    return Pose(states * [1.0, 1.0, 0.0], rotation.exp(states * [0.0, 0.0, 1.0]))
 
 
 def wrap(angle: ArrayLike) -> Array:

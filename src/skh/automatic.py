@@ -25,7 +25,7 @@ from skh.weights import resolution
 SCALES = (0.01, 0.1, 1.0, 10.0)
 SMOOTHNESS = 1.0  # a_s = s^nu: a kernel like one of Matern's with this nu
 UNSEEN = (3.0, 10.0)  # u: how much wider than the mixture the metric is in unseen directions
-COARSE = 4.0  # information along an axis that takes no more points than there are anyway
+COARSE = 4.0  # information along an axis so small that it asks for no more points
 DENSE = 0.04  # the resolution from which on points are dense enough for a smaller u
 JITTER = 1e-9  # in units of the spread of each coordinate: keeps a flat mixture's metric regular
 

@@ -158,3 +158,11 @@ def weights_at(candidates, points):
     for x, weight in zip(points.x, points.w, strict=True):
         w[np.flatnonzero((candidates == x).all(axis=1))[0]] += weight
     return w
+
+
+def run_by_python(module, monkeypatch):
+    """All kernels of a module, and those it imports, but for those that exist only compiled."""
+    for name, function in vars(module).copy().items():
+        source = getattr(function, "py_func", None)
+        if source is not None and "_full_vectors" not in source.__code__.co_names:
+            monkeypatch.setattr(module, name, source)

@@ -294,14 +294,6 @@ def flat(arguments):
         yield from a if isinstance(a, tuple) else (a,)
 
 
-def run_by_python(module, monkeypatch):
-    """All kernels of a module, and those it imports, but for those that exist only compiled."""
-    for name, function in vars(module).copy().items():
-        source = getattr(function, "py_func", None)
-        if source is not None and "_full_vectors" not in source.__code__.co_names:
-            monkeypatch.setattr(module, name, source)
-
-
 @pytest.mark.parametrize(("kind", "d"), [("variances", 2), ("matrices", 2), ("matrices", 6)])
 def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d, monkeypatch):
     rng = np.random.default_rng(0)
@@ -310,7 +302,7 @@ def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d
     mmd2 = Energy(kernel, p)
     before, compiled = mmd2(X, w)[0], mmd2.descend(X, w, 12)  # more than L-BFGS remembers
     for module in (_compiled.energy, _compiled.descent, refine):
-        run_by_python(module, monkeypatch)
+        oracles.run_by_python(module, monkeypatch)
     assert mmd2(X, w)[0] == pytest.approx(before, rel=1e-13)
     moved = mmd2.descend(X, w, 12)
     np.testing.assert_allclose(moved, compiled, atol=1e-8)  # a descent magnifies rounding
@@ -321,7 +313,7 @@ def test_python_source_of_the_pairs_does_the_same_as_the_compiled_code(kind, mon
     p, kernel = oracles.random_mixture(40, 2, np.random.default_rng(0), kind), skh.GaussianKernel(1)
     compiled = kernel.mean_norm2(p)
     for module in (_compiled.pairs, kernels):
-        run_by_python(module, monkeypatch)
+        oracles.run_by_python(module, monkeypatch)
     assert kernel.mean_norm2(p) == pytest.approx(compiled, rel=1e-13)
 
 
@@ -347,7 +339,7 @@ def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(progr
         return w, *_compiled.qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0)
 
     compiled = solve()
-    run_by_python(_compiled.qp, monkeypatch)
+    oracles.run_by_python(_compiled.qp, monkeypatch)
     python = solve()
     assert oracles.kkt_residual(K, c, python[0]) < 1e-12
     assert python[2:] == pytest.approx(compiled[2:], abs=1e-13)

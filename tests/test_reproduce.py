@@ -52,7 +52,10 @@ def test_every_file_is_written(made):
     assert len(claims) == len(judged) > 20
     few = ("runtime", "default")  # some of their claims are about larger sizes
     assert "not enough records" not in str([c for c in claims if c["experiment"] not in few])
-    assert (out / "claims.md").read_text().count("\n") == len(judged) + 2
+    table = (out / "claims.md").read_text()
+    assert table.count("\n") == len(judged) + 2
+    assert "“FCFW always performs best”" in table
+    assert "“(not in the paper" not in table  # a remark is no quotation
 
 
 def test_the_report_needs_nothing_else(made):

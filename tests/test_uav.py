@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import oracles
 import skh
 from skh import _compiled, gaussian
 from skh.gaussian import condition, symmetric
@@ -468,9 +469,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code(monkeyp
 
     compiled = moments()
     for module in (_compiled.uav, _compiled.rotation, _compiled.matrices, gaussian):
-        for name, function in vars(module).copy().items():
-            if hasattr(function, "py_func"):
-                monkeypatch.setattr(module, name, function.py_func)
+        oracles.run_by_python(module, monkeypatch)
     python = moments()
     np.testing.assert_allclose(python[0], compiled[0], rtol=1e-9, atol=1e-9)
     for a, b in zip(python[1], compiled[1], strict=True):

@@ -23,14 +23,14 @@ def series(ys: Any) -> Sequence[Any]:
     single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
     if single or not several:
         raise TypeError(f"ys must be a series of observations, one for each time, got {ys!r}")
-    ys = rows_of(ys) if hasattr(ys, "to_numpy") else plain(ys)
+    ys = table_rows(ys) if hasattr(ys, "to_numpy") else plain(ys)
     ys = ys if hasattr(ys, "__len__") else list(ys)
     if len(ys) == 0:
         raise ValueError("ys must hold at least one observation, got none")
     return ys  # type: ignore[no-any-return] # whatever it is, it has a length
 
 
-def rows_of(table: Any) -> NDArray[Any]:
+def table_rows(table: Any) -> NDArray[Any]:
     """The rows of a table of pandas, which itself goes through the names of its columns."""
     array = np.asarray(table.to_numpy())
     if array.dtype != object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,15 +101,19 @@ def _against_n(axis: Any, records: Sequence[Record], title: str) -> None:
     ends, n = whole(records), sizes(records)
     for rule in in_order(r.rule for r in ends if r.rule != REFERENCE):
         found = {k: _errors(ends, {"rule": rule, "n": k}) for k in n}
-        known = {k: np.quantile(v, [0.25, 0.5, 0.75]) for k, v in found.items() if v is not None}
-        low, middle, high = np.array(list(known.values())).T
-        axis.vlines(list(known), low, high, color=LOOK[rule][0], linewidth=2.4, alpha=0.4)
-        axis.plot(list(known), middle, **look(rule), label=label(rule))
+        _quartiles(axis, rule, {k: v for k, v in found.items() if v is not None})
     single = _errors(ends, {"rule": REFERENCE})
     if single is not None:
         axis.axhspan(single.min(), single.max(), color="0.85", linewidth=0, zorder=0)
         axis.axhline(np.median(single), color="black", linestyle="--", label=label(REFERENCE))
     log_axes(axis, n, "number of particles N", METRES, title)
+
+
+def _quartiles(axis: Any, rule: str, found: Mapping[int, Array | list[float]]) -> None:
+    """Medians of a rule against N, with a bar from quartile to quartile."""
+    low, middle, high = np.array([np.quantile(v, [0.25, 0.5, 0.75]) for v in found.values()]).T
+    axis.vlines(list(found), low, high, color=LOOK[rule][0], linewidth=2.4, alpha=0.4)
+    axis.plot(list(found), middle, **look(rule), label=label(rule))
 
 
 def _ends(flights: dict[str, list[Record]]) -> Picture:
@@ -153,10 +157,7 @@ def _to_truth(axis: Any, records: Sequence[Record], title: str) -> None:
             )
             continue
         found = {k: [r.rmse for r in at_end if (r.rule, r.n) == (rule, k)] for k in n}
-        known = {k: np.quantile(v, [0.25, 0.5, 0.75]) for k, v in found.items() if v}
-        low, middle, high = np.array(list(known.values())).T
-        axis.vlines(list(known), low, high, color=LOOK[rule][0], linewidth=2.4, alpha=0.4)
-        axis.plot(list(known), middle, **look(rule))
+        _quartiles(axis, rule, {k: v for k, v in found.items() if v})
     log_axes(axis, n, "number of particles N", METRES, title)
 
 

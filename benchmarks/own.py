@@ -8,7 +8,6 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -221,33 +220,6 @@ def two_threads() -> Iterator[Row]:
     yield Row("two threads, M = 50,000", one / two if same else 0.0, 1.7, "x faster", True, detail)
 
 
-def skipped() -> Iterator[Row]:
-    """The share of the N M kernel evaluations of herding that the lazy search saves."""
-    for d in (1, 2, 3, 6):
-        p = mixture(d=d)
-        lazy = replace(rule(), lazy=True)
-        x = skh.MonteCarlo()(p, M, rng=0).x
-        iterate = skh.Herding().start(lazy._target(lazy.kernel, p, x), N)
-        for _ in range(N):
-            iterate.move()
-        full = replace(rule(), lazy=False)(p, N, rng=0)
-        assert (full.x == x[iterate.combination[0]]).all()
-        saved = 1 - iterate.search.kernel_evaluations / (N * M)
-        eager, idle = medians(
-            lambda p=p: replace(rule(), lazy=False)(p, N, rng=0),
-            lambda p=p, rule=lazy: rule(p, N, rng=0),
-            repeats=7,
-        )
-        yield Row(
-            f"kernel evaluations saved by lazy herding, d = {d}",
-            100 * saved,
-            0.0,
-            "%",
-            True,
-            f"the same points; {1e3 * eager:.1f} ms full, {1e3 * idle:.1f} ms lazy",
-        )
-
-
 def at_the_means(p: skh.GaussianMixture, n: int, *, rng: object = None) -> skh.WeightedPoints:
     """A rule that costs nothing: what is left of a step is the filter's own work."""
     return skh.WeightedPoints(p.means, p.weights, np.arange(len(p)))
@@ -319,5 +291,4 @@ SECTIONS: list[Callable[[], Iterator[Row]]] = [
     uav,
     fresh_process,
     memory,
-    skipped,
 ]

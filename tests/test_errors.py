@@ -541,7 +541,7 @@ BAD_TYPES = {
     "greedy": (lambda: skh.Herding(greedy=1), r"greedy must be True or False, got 1"),
     "lazy array": (
         lambda: skh.FWQuad(lazy=np.array([1, 2])),
-        r"lazy must be True, False or None, got array",
+        r"lazy must be True or False, got array",
     ),
     "digits for numbers": (
         lambda: skh.GaussianKernel("1"),

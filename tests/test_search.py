@@ -1,11 +1,9 @@
-"""The lazy vertex search finds the very points of the full one, and looks at fewer."""
+"""The fast vertex search finds the same points as the full one, to the bit."""
 
 import subprocess
 import sys
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
-from itertools import pairwise
 
 import numba
 import numpy as np
@@ -18,7 +16,7 @@ import skh
 from skh import _compiled, neighbours, rough_search, threads
 from skh._compiled.walk import Walk
 from skh.rough_search import SINGLE, Rough, RoughBlend, RoughCombine
-from skh.search import FullBlend, LazyBlend
+from skh.search import FullBlend, Target
 
 STEPS = {
     "FW": skh.Herding(),
@@ -30,13 +28,22 @@ every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 
 
 def assert_the_same(rule, p, n, seed=0):
-    full, auto, lazy = (replace(rule, lazy=z)(p, n, rng=seed) for z in (False, None, True))
-    for other in (auto, lazy):
-        np.testing.assert_array_equal(other.x, full.x)
-        np.testing.assert_array_equal(other.w, full.w)
-        np.testing.assert_array_equal(other.component, full.component)  # tells equal points apart
-        np.testing.assert_array_equal(other.mmd_trace, full.mmd_trace)
-        assert other.status is full.status
+    fast = rule(p, n, rng=seed)
+    with full_search():
+        full = rule(p, n, rng=seed)
+    np.testing.assert_array_equal(fast.x, full.x)
+    np.testing.assert_array_equal(fast.w, full.w)
+    np.testing.assert_array_equal(fast.component, full.component)  # tells equal points apart
+    np.testing.assert_array_equal(fast.mmd_trace, full.mmd_trace)
+    assert fast.status is full.status
+
+
+@contextmanager
+def full_search():
+    """Search in double precision throughout."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rough, "of", lambda target: None)
+        yield
 
 
 @given(
@@ -51,7 +58,7 @@ def assert_the_same(rule, p, n, seed=0):
     step=st.sampled_from(list(STEPS.values())),
 )
 @settings(max_examples=150, deadline=None)
-def test_lazy_and_full_search_are_equal_to_the_bit(seed, d, K, n, M, kind, variance, metric, step):
+def test_fast_and_full_search_are_equal_to_the_bit(seed, d, K, n, M, kind, variance, metric, step):
     rng = np.random.default_rng(seed)
     p = oracles.random_mixture(K, d, rng, kind)
     kernel = skh.GaussianKernel(variance, p.covariance if metric else None)
@@ -62,8 +69,7 @@ def test_lazy_and_full_search_are_equal_to_the_bit(seed, d, K, n, M, kind, varia
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_equal_on_the_papers_mixture_with_many_search_points(step, d):
     p = oracles.random_mixture(100, d, np.random.default_rng(d))
-    M = 30_000 if d == 1 else 10_000  # so many that they are searched in cells
-    assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, M), p, 80, 0)
+    assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, 10_000), p, 80, 0)
 
 
 @every_step
@@ -71,17 +77,6 @@ def test_equal_where_many_search_points_coincide(step):
     """A component without spread puts all its search points in one place: ties everywhere."""
     p = skh.GaussianMixture([1.0, 2.0, 1.0], [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 0.0)
     assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, 500), p, 20, 0)
-
-
-@pytest.mark.parametrize(("d", "most"), [(1, 0.2), (2, 0.35), (6, 0.4)])
-def test_lazy_herding_evaluates_a_fraction_of_the_kernels(d, most):
-    p = oracles.random_mixture(100, d, np.random.default_rng(0))
-    n, M = 100, 10_000
-    target = target_of(p, skh.GaussianKernel(1.0), skh.MonteCarlo()(p, M, rng=0).x, lazy=True)
-    iterate = skh.Herding().start(target, n)
-    for _ in range(n):
-        iterate.move()
-    assert iterate.search.kernel_evaluations < most * n * M
 
 
 @contextmanager
@@ -162,10 +157,10 @@ def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
 def test_rough_sums_are_given_up_where_they_rule_too_little_out(d, variance, given_up):
     p = oracles.random_mixture(20, d, np.random.default_rng(0))
     target = target_of(p, skh.GaussianKernel(variance), p.sample(3000, rng=0)[0])
-    rough, full = (
-        skh.FullyCorrective(ridge=1e-6).start(replace(target, lazy=lazy), 30)
-        for lazy in (None, False)
-    )
+    step = skh.FullyCorrective(ridge=1e-6)
+    rough = step.start(target, 30)
+    with full_search():
+        full = step.start(target, 30)
     assert rough.moves(30) == full.moves(30)
     assert (rough.search._full is not None) == given_up
     for ours, theirs in zip(rough.combination, full.combination, strict=True):
@@ -271,67 +266,23 @@ def test_threads_are_no_more_than_cores():
     skh.set_threads(1)
 
 
-def target_of(p, kernel, x, lazy=None):
-    return skh.FWQuad(kernel, lazy=lazy)._target(kernel, p, x)
+def target_of(p, kernel, x):
+    X = kernel.coordinates(x)
+    return Target(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
 
 
-def test_laziness_is_chosen_by_the_number_of_points_per_cell():
-    p = oracles.random_mixture(10, 1, np.random.default_rng(0))
-    for M, expected in ((1000, False), (20_000, True)):
-        target = target_of(p, skh.GaussianKernel(1.0), p.sample(M, rng=0)[0])
-        assert isinstance(skh.Herding().start(target, 5).search, LazyBlend) == expected
+def test_lazy_has_no_effect_any_more():
+    with pytest.warns(DeprecationWarning, match="lazy has no effect"):
+        rule = skh.FWQuad(skh.GaussianKernel(1.0), search_points=300, lazy=True)
+    p = oracles.random_mixture(5, 1, np.random.default_rng(0))
+    plain = skh.FWQuad(skh.GaussianKernel(1.0), search_points=300)
+    np.testing.assert_array_equal(rule(p, 9, rng=0).x, plain(p, 9, rng=0).x)
 
 
-@pytest.mark.parametrize("kind", oracles.KINDS[:3])
-@pytest.mark.parametrize("variance", [1.0, (0.5, 3.0)])
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_expansion_of_the_mean_map_is_its_taylor_polynomial(kind, variance, d):
-    rng = np.random.default_rng(d)
-    p = oracles.random_mixture(5, d, rng, kind)
-    # a metric would give each component a matrix of its own if they have variances of their own
-    metric = np.eye(d) if kind == "variances" else np.cov(rng.normal(size=(d, 10))).reshape(d, d)
-    kernel = skh.GaussianKernel(variance, None if kind == "variances" else metric)
-    pivots = rng.normal(size=(d, 20))  # in the kernel's coordinates
-    back = np.linalg.cholesky(metric)
-    coefficients = kernel.mean_map_expansion(p)(pivots)
-    direction = rng.normal(size=(d, 20))
-    i, j = np.tril_indices(d)
-
-    def error(h):
-        terms = [np.ones((1, 20)), h * direction, h * h * direction[i] * direction[j]]
-        value = (coefficients * np.concatenate(terms)).sum(axis=0)
-        x = (back @ (pivots + h * direction)).T
-        return np.abs(value - kernel.mean_map(p, x)).max()
-
-    assert error(0.0) < 1e-14
-    assert error(1e-2) < 1e-5
-    assert error(1e-3) < 2e-3 * error(1e-2)  # of third order: a thousandth at a tenth
-
-
-def test_no_expansion_where_each_component_has_its_matrix():
-    p = oracles.random_mixture(5, 2, np.random.default_rng(0), "matrices")
-    assert skh.GaussianKernel(1.0).mean_map_expansion(p) is None
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_cells_hold_their_points_in_order(d):
-    rng = np.random.default_rng(d)
-    X, width = rng.normal(size=(d, 500)), 0.7
-    origin = X.min(axis=1)
-    shape = (np.ptp(X, axis=1) / width).astype(np.intp) + 1
-    order, start, pivots = _compiled.lazy.sort_by_cell(X, origin, width, shape)
-    assert sorted(order) == list(range(500))
-    assert (np.diff(start) > 0).all()
-    assert start[-1] == 500
-    for b, (lo, hi) in enumerate(pairwise(start)):
-        assert (np.diff(order[lo:hi]) > 0).all()
-        assert np.abs(X[:, order[lo:hi]] - pivots[:, [b]]).max() <= width / 2 + 1e-12
-
-
-def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
+def test_python_source_of_the_search_kernels_does_the_same_as_the_compiled_code():
     rng = np.random.default_rng(0)
     p = oracles.random_mixture(4, 2, rng)
-    target = target_of(p, skh.GaussianKernel(1.0), p.sample(60, rng=0)[0], lazy=True)
+    target = target_of(p, skh.GaussianKernel(1.0), p.sample(60, rng=0)[0])
     k, w = 3, np.array([0.5, 0.2, 0.3])
     centres, keep = target.X[:, :k].copy(), np.array([0.0, 0.5, 0.7])
     levels = rng.integers(0, 65536, (1, 6, 64)).astype(np.uint16)
@@ -339,31 +290,10 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
     single, scales = target.X.astype(np.float32), target.scales.astype(np.float32)
     boxes = single, single.min(axis=1, keepdims=True), single.max(axis=1, keepdims=True)
     six = np.zeros((2, 6))
-    grid = (target.X, target.X.min(axis=1), 0.5, np.array([40, 40]))
-    bumps = (centres.T.copy(), w, np.ones(3))
-    state = [np.zeros(60), np.zeros(60, np.intp), centres, keep, w]
-    order, start, pivots = _compiled.lazy.sort_by_cell(*grid)
-    cells = target._sorted(order, start, pivots, target.expand(pivots), 0.25, 0.7)
-    shape, P = cells.expansion.shape, pivots.shape[1]
     exact, three = (target.X, target.mu, target.scales), np.arange(3)
     gap = rng.normal(size=60).astype(np.float32)
     room = np.zeros(60, np.uint16), np.abs(gap), np.zeros(60, np.float32)
-    walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, target.mu[2], target.norm2)
     calls = [
-        (_compiled.lazy.sort_by_cell, grid),
-        (_compiled.lazy.add_product, (*rng.random((3, 7)), 1.0, 2.0, rng.random(7), 0.3, 0.1)),
-        (_compiled.lazy.add_taylor, (np.zeros(shape), pivots, centres[:, 0], 0.3, 0.5)),
-        (_compiled.lazy.add_taylors, (np.zeros(shape), pivots, *bumps)),
-        (_compiled.lazy.cell_floors, (np.zeros(P), rng.random(shape), 0.2, 0.1, cells.top)),
-        (_compiled.lazy.cell_floors, (np.zeros(P), np.empty((0, 0)), 0.2, 0.1, cells.top)),
-        (_compiled.lazy.replay, (0.3, w, keep, w, 0)),
-        (_compiled.lazy.search_cells, (cells, -cells.expansion, 1.0, 1e-12, *state)),
-        (_compiled.lazy.search_cells, (target.levels(), np.empty((0, 0)), 1.0, 1e-12, *state)),
-        (_compiled.lazy.blend_and_search, (cells, -cells.expansion, 0.5, 1e-12, *state)),
-        (
-            _compiled.lazy.lazy_steps,
-            (walk, 0, 3, target.X, cells, -cells.expansion, *state[:4], 1e-12),
-        ),
         (_compiled.rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
         (_compiled.extremes.bounds, (target.X,)),
         (_compiled.extremes.first_highest, (target.mu,)),
@@ -376,7 +306,7 @@ def test_python_source_of_the_lazy_kernels_does_the_same_as_the_compiled_code():
         (_compiled.rough.any_below, (gap, 0.0)),
         (_compiled.rough.points_below, (gap, gap[:1], 64, 0.0)),
         (_compiled.rough.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
-        (_compiled.lazy.replay_four, (w, keep, w, keep, keep, w)),
+        (_compiled.rough.replay_four, (w, keep, w, keep, keep, w)),
         (_compiled.rows.squared_distance_to_box, (*single.reshape(2, 2, -1), 3, single[:2, 0])),
         (_compiled.rows.set_levels, (*room, scales)),
         (_compiled.rows.take_in, (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7)),
@@ -407,19 +337,6 @@ def assert_close(a, b):
             assert_close(left, right)
     elif a is not None:
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
-
-
-def test_third_derivative_bounds_the_remainder_of_the_features():
-    """Norms in closed form; at short distances the bound is sharp."""
-    kernel = skh.GaussianKernel((1.0, 0.25), weights=(3.0, 1.0))
-    p = oracles.random_mixture(5, 1, np.random.default_rng(0))
-    third = target_of(p, kernel, p.sample(2_000, rng=0)[0], lazy=True).cells(0).third
-    t = np.linspace(0.02, 1.5, 75)[:, None]
-    u = t**2 / kernel.variances
-    exact = (2 + 0.75 * u**2 - np.exp(-u / 2) * (2 + u + u**2)) @ [0.75, 0.25]
-    bound = third * t[:, 0] ** 3
-    assert (np.sqrt(np.maximum(exact, 0)) <= bound + 1e-7).all()
-    assert np.sqrt(exact[2]) > 0.9 * bound[2]
 
 
 @pytest.mark.parametrize(("text", "n"), [("", 1), ("  ", 1), ("3", 3), (" 12 ", 12)])

@@ -7,6 +7,7 @@ a time: look for the point that lowers the linearised distance most (line 3), ta
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -74,10 +75,8 @@ class FWQuad:
         Stop as soon as the MMD is at or below it; rounding allows no less than about 1e-8.
     search : Rule
         Draws the search points: `MonteCarlo`, or `QuasiMonteCarlo` for more even ones.
-    lazy : bool, optional
-        Skip search points that provably cannot win (see `search`): True for as few kernel
-        evaluations as possible, False never, None where it is faster.  The result is the same.
-        Steps that change all weights have a search of their own, for which True is like None.
+    lazy : deprecated
+        Has no effect: the search that it chose gave the same points, mostly in more time.
     refine : Refine, optional
         Move all points together after the last step.
 
@@ -107,8 +106,9 @@ class FWQuad:
         _checks.rule("search", self.search)
         if self.search_points is not None:
             _checks.positive_int("search_points", self.search_points)
-        if not isinstance(self.lazy, bool | np.bool_ | None):
-            raise TypeError(f"lazy must be True, False or None, got {self.lazy!r}")
+        if self.lazy is not None:
+            _checks.truth("lazy", self.lazy)
+            warnings.warn("lazy has no effect: leave it out", DeprecationWarning, stacklevel=3)
         if self.tol is not None and not (_checks.is_number(self.tol) and 0 <= self.tol < inf):
             raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
 
@@ -150,9 +150,8 @@ class FWQuad:
         return self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
 
     def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
-        X, norm2 = kernel.coordinates_of(x), kernel.mean_norm2(p)
-        mu, expand = kernel.mean_map_at(p, X), kernel.mean_map_expansion(p)
-        return Target(X, mu, norm2, kernel.scales, expand, self.lazy)
+        X = kernel.coordinates_of(x)
+        return Target(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
 
     def _reached(self, iterate: Iterate) -> bool:
         """Whether the MMD is at or below ``tol``, with the weights that would be returned."""

@@ -16,7 +16,7 @@ average of kernels averages both; a metric is a change of coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -30,7 +30,7 @@ from skh._compiled.base import kernel_row, transposed
 from skh._compiled.bumps import add_bumps
 from skh._compiled.pairs import pair_sum, pair_sum_along_axes
 from skh.gaussian import check_covariance, symmetric
-from skh.mean_map import AlignedMeanMap, add_mean_map, mean_map_expansion
+from skh.mean_map import AlignedMeanMap, add_mean_map
 from skh.mixture import GaussianMixture, check_mixture
 from skh.threads import in_threads
 
@@ -195,16 +195,6 @@ class GaussianKernel:
         for variance, weight in zip(self.variances, self.scales[1], strict=True):
             add_mean_map(out, p, X, variance, weight)
         return out
-
-    def mean_map_expansion(self, p: GaussianMixture) -> Callable[[Array], Array] | None:
-        """The second-order Taylor polynomials of the mean map, as a function of where to expand.
-
-        Points and polynomials are in the kernel's `coordinates`; for the coefficients see
-        `_compiled.lazy`.  None where each component has a matrix of its own.
-        """
-        if p.covariances.ndim == 3 or self._turns(p):
-            return None
-        return lambda X: mean_map_expansion(self.mixture(p), X, self.variances, self.scales[1])
 
     def mean_norm2(self, p: GaussianMixture) -> float:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""

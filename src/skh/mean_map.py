@@ -14,7 +14,6 @@ import numpy as np
 
 from skh._checks import Array
 from skh._compiled.bumps import add_aligned_bumps, add_bumps, add_skewed_bumps
-from skh._compiled.lazy import add_taylors
 from skh.gaussian import whitener
 from skh.mixture import GaussianMixture
 from skh.threads import in_threads
@@ -74,27 +73,3 @@ def add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weig
     W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
     A, heights = W / variance**0.5, weight * p.weights * determinant
     in_threads(add_skewed_bumps, out.size)(out, X, p._means, heights, A)
-
-
-def mean_map_expansion(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:
-    """The second-order Taylor polynomials at the columns of ``X``, see `_compiled.lazy`."""
-    d, P = X.shape
-    out = np.zeros((1 + d + d * (d + 1) // 2, P))
-    for variance, weight in zip(variances, weights, strict=True):
-        A, heights, rates = _bumps(p, variance)
-        part = np.zeros_like(out)
-        add_taylors(part, A @ X, p.means @ A.T, weight * heights, rates)
-        out += _pull_back(part, A)
-    return out
-
-
-def _pull_back(coefficients: Array, A: Array) -> Array:
-    """Polynomials of degree two in y = A x as polynomials in x."""
-    d = len(A)
-    i, j = np.tril_indices(d)
-    H = np.zeros((d, d, coefficients.shape[1]))
-    H[i, j] = coefficients[1 + d :]
-    H = np.einsum("ki,klp,lj->ijp", A, H, A)
-    H += H.swapaxes(0, 1)
-    H[np.arange(d), np.arange(d)] /= 2
-    return np.concatenate([coefficients[:1], A.T @ coefficients[1 : 1 + d], H[i, j]])

@@ -31,7 +31,7 @@ from skh._compiled.rows import LEVELS, combine_rows_and_search, take_in
 from skh._compiled.walk import Walk
 from skh.kernel import root
 from skh.neighbours import Blocks
-from skh.search import SLACK, Combination, FullBlend, FullCombine, LazyBlend, Target
+from skh.search import SLACK, Combination, FullBlend, FullCombine, Target
 from skh.threads import get_threads, in_threads
 
 Single = NDArray[np.float32]
@@ -172,18 +172,13 @@ class RoughCombine:
             self._full.add(self._chosen[: k + 1])
 
 
-def blending_search(target: Target, n: int) -> FullBlend | RoughBlend | LazyBlend:
+def blending_search(target: Target, n: int) -> FullBlend | RoughBlend:
     """The search for ``n`` steps that blend in one vertex at a time."""
-    if target.lazy is False:
-        return FullBlend(target)
-    cells = target.groups()
-    if cells is not None:
-        return LazyBlend(target, cells, n)
     rough = Rough.of(target)
     return FullBlend(target) if rough is None else RoughBlend(target, rough, n)
 
 
 def combining_search(target: Target, n: int) -> FullCombine | RoughCombine:
     """The search for ``n`` steps that change all weights."""
-    rough = None if target.lazy is False or target.mu.size < FEW else Rough.of(target)
+    rough = None if target.mu.size < FEW else Rough.of(target)
     return FullCombine(target, n) if rough is None else RoughCombine(target, rough, n)

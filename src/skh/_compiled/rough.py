@@ -24,9 +24,9 @@ from skh._compiled.base import (
     kernel_block,
     lowest,
     squared_distances,
+    strict,
     summing,
 )
-from skh._compiled.lazy import replay_four
 from skh._compiled.walk import look_at, take_step
 
 ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
@@ -175,6 +175,19 @@ def points_below(gap, lows, size, worst):
     """The points of all blocks whose gap is at most ``worst``."""
     found = np.empty(gap.size, np.intp)
     return found[: find_below(found, gap, lows, 0, lows.size, size, worst)]
+
+
+@strict
+def replay_four(r, s, t, u, keep, step):
+    """What `blend` makes of zero when it takes in four rows of kernel values, one value at a time.
+
+    Four at once, since each must wait for its last result.
+    """
+    e = f = g = h = 0.0
+    for i in range(step.size):
+        a, b = keep[i], step[i]
+        e, f, g, h = a * e + b * r[i], a * f + b * s[i], a * g + b * t[i], a * h + b * u[i]
+    return e, f, g, h
 
 
 @compiled

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import skh
-from skh.progress import progress_bar
-from skh.smoothed import bandwidth2
+from skh._runtime.progress import progress_bar
+from skh.rules.smoothed import bandwidth2
 
 T, POSITION, VELOCITY, MEASUREMENT = 0.05, 0.01, 0.05, 0.08  # s, m, m/s, m
 ERRORS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2.5)  # marks of the axes

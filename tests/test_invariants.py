@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh.automatic import automatic_kernel
-from skh.information import Told
-from skh.matched import matched
+from skh.filtering.likelihood_information import Told
+from skh.kernels.adaptive_kernel import automatic_kernel
+from skh.rules.matched import matched
 
 KERNEL = skh.GaussianKernel(1.0)
 SAME_LAW = {

@@ -26,7 +26,7 @@ from skh.experiments.task import data_seed
 from skh.experiments.uav import Uav, simulated
 from skh.experiments.whitened import Whitened
 from skh.figures.uav import pictures
-from skh.models.uav import survey_flight
+from skh.models.uav_navigation import survey_flight
 from small import UAV
 
 

@@ -23,25 +23,26 @@ from importlib import import_module
 from types import ModuleType
 
 from skh import geometry, models
-from skh.belief import Belief, FilterResult
-from skh.default_rule import default_rule
-from skh.function_model import model_from_functions
-from skh.fw_quad import FWPoints, FWQuad, Stop
-from skh.kalman import jump_markov_filter, kalman_filter
-from skh.kernel import GaussianKernel, mmd
-from skh.matched import Matched
-from skh.mixture import GaussianMixture
-from skh.model import CarryingModel, Model
-from skh.pairwise import BlendedPairwise, Pairwise
-from skh.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
-from skh.rao_blackwell import RaoBlackwellized, rao_blackwellize
-from skh.refine import Refine, Refined
-from skh.rule import Measured, Rule, WeightedPoints
-from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
-from skh.simplex_qp import solve_simplex_qp
-from skh.smoothed import Smoothed
-from skh.step import FullyCorrective, Herding, LineSearch, OpenLoop
-from skh.threads import get_threads, set_threads
+from skh._runtime.threads import get_threads, set_threads
+from skh.filtering.belief import Belief, FilterResult
+from skh.filtering.function_model import model_from_functions
+from skh.filtering.model_protocols import CarryingModel, Model
+from skh.filtering.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
+from skh.filtering.rao_blackwell import RaoBlackwellized
+from skh.frank_wolfe.default import default_rule
+from skh.frank_wolfe.fw_quad import FWPoints, FWQuad, Stop
+from skh.frank_wolfe.pairwise import BlendedPairwise, Pairwise
+from skh.frank_wolfe.steps import FullyCorrective, Herding, LineSearch, OpenLoop
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.gaussian_kernel import GaussianKernel, mmd
+from skh.kernels.simplex_qp import solve_simplex_qp
+from skh.models.exact_filters import jump_markov_filter, kalman_filter
+from skh.models.linear_gaussian import rao_blackwellize
+from skh.rules.base import Measured, Rule, WeightedPoints
+from skh.rules.matched import Matched
+from skh.rules.refined import Refine, Refined
+from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
+from skh.rules.smoothed import Smoothed
 
 __version__ = "0.1.0"
 

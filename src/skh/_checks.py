@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skh._compiled.checks import (
     are_indices,
@@ -16,11 +16,8 @@ from skh._compiled.checks import (
     first_not_finite,
     first_outside,
 )
+from skh._typing import Array, Indices
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Integers = NDArray[np.int64]
-RNG = np.random.Generator | int | None
 DOUBLE = np.dtype(np.float64)
 BELOW_ONE = 1.0 - 2.0**-53  # the largest number that is
 

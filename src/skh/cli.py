@@ -17,12 +17,12 @@ try:
 except ImportError as error:  # pragma: no cover - an installation without the extra
     sys.exit(f'skh as a command needs pip install ".[app]" in the folder of skh ({error})')
 
+from skh._runtime.progress import progress_bar
 from skh.experiments import demo as demo_experiment
 from skh.experiments.catalogue import catalogue
 from skh.experiments.engine import EngineError
 from skh.experiments.store import StoreError
 from skh.experiments.task import Experiment
-from skh.progress import progress_bar
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from skh import _checks
-from skh._checks import Array, Indices
-from skh.gaussian import apply, check_covariance, positive_root, transposed
+from skh._typing import Array, Indices
+from skh.gaussians.linear_algebra import apply, check_covariance, positive_root, transposed
 from skh.geometry import rotation
 from skh.geometry.charts import SE3, Pose
 from skh.trajectory import Trajectory, align, check_paired

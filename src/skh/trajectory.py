@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._checks import Array, Indices
+from skh._typing import Array, Indices
 from skh.geometry import rotation
 from skh.geometry.charts import Pose
 

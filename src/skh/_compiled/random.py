@@ -16,8 +16,8 @@ from math import erfc, exp, log, pi, sqrt
 import numpy as np
 from numba import prange
 
-from skh._checks import Array
 from skh._compiled.base import BLOCK, compiled, count_blocks
+from skh._typing import Array
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd: the step of the counter
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

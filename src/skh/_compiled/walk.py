@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from skh._checks import Array, Indices
 from skh._compiled.base import compiled, count_blocks, first_gap, step_blocks
+from skh._typing import Array, Indices
 
 
 class Walk(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skh._checks import Array
+from skh._typing import Array
 from skh.claims.statistics import MissingError, medians, select
 from skh.experiments.record import Record
 from skh.experiments.runtime import FILTERING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skh._checks import Array
+from skh._typing import Array
 from skh.claims.claim import Claim, Verdict, together
 from skh.claims.statistics import Ratio, difference, log_ratios, ratio, remark, select
 from skh.experiments.record import Record

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skh._checks import Array
+from skh._typing import Array
 from skh.experiments.record import Record
 
 NEARLY_ONE = 0.98

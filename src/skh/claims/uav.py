@@ -16,7 +16,7 @@ from math import isnan
 
 import numpy as np
 
-from skh._checks import Array
+from skh._typing import Array
 from skh.claims.claim import Claim, Verdict, together
 from skh.claims.statistics import (
     MissingError,

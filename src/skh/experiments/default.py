@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from skh.default_rule import default_rule
 from skh.experiments.filtering import Data, against_many, filter_records, warm_up
 from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.synthetic import MODELS as PAPERS
 from skh.experiments.synthetic import simulated
 from skh.experiments.task import Task, data_seed
-from skh.fw_quad import FWQuad
-from skh.kernel import GaussianKernel
+from skh.frank_wolfe.default import default_rule
+from skh.frank_wolfe.fw_quad import FWQuad
+from skh.frank_wolfe.steps import FullyCorrective
+from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.models import bearings_only, localisation, lorenz63, stochastic_volatility
-from skh.refine import Refined
-from skh.rule import Rule
-from skh.step import FullyCorrective
+from skh.rules.base import Rule
+from skh.rules.refined import Refined
 
 FURTHER: dict[str, Any] = {
     "volatility": stochastic_volatility,

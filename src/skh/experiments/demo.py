@@ -9,14 +9,14 @@ import numpy as np
 
 from skh.experiments.filtering import against_many, filter_records
 from skh.experiments.record import Record
-from skh.fw_quad import FWQuad
-from skh.kernel import GaussianKernel
-from skh.mixture import GaussianMixture
+from skh.filtering.particle_filter import ParticleFilter
+from skh.frank_wolfe.fw_quad import FWQuad
+from skh.frank_wolfe.steps import FullyCorrective
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.models import nonlinear_benchmark
-from skh.particle_filter import ParticleFilter
-from skh.rule import Measured, Rule, WeightedPoints
-from skh.sampling import QuasiMonteCarlo, Stratified
-from skh.step import FullyCorrective
+from skh.rules.base import Measured, Rule, WeightedPoints
+from skh.rules.sampling import QuasiMonteCarlo, Stratified
 
 
 @dataclass(frozen=True)

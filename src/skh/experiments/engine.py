@@ -23,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from skh._memory import keep_all_freed_memory
+from skh._runtime.memory import keep_all_freed_memory
 from skh.experiments.fingerprint import fingerprint, machine, provenance
 from skh.experiments.record import Record
 from skh.experiments.store import Store

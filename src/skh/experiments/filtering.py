@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from skh._checks import RNG, Array
+from skh._typing import RNG, Array
 from skh.experiments.record import Record, Reference
-from skh.kernel import GaussianKernel, mmd
-from skh.mixture import GaussianMixture
-from skh.model import CarryingModel, Model
-from skh.particle_filter import particle_filter
-from skh.rule import Rule, WeightedPoints
-from skh.sampling import Stratified
+from skh.filtering.model_protocols import CarryingModel, Model
+from skh.filtering.particle_filter import particle_filter
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.gaussian_kernel import GaussianKernel, mmd
+from skh.rules.base import Rule, WeightedPoints
+from skh.rules.sampling import Stratified
 
 
 @dataclass

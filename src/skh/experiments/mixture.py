@@ -12,9 +12,9 @@ import numpy as np
 from skh.experiments.record import Record
 from skh.experiments.rules import SAMPLING, frank_wolfe
 from skh.experiments.task import Task, data_seed
-from skh.kernel import GaussianKernel, mmd
-from skh.mixture import GaussianMixture
-from skh.rule import Rule
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.gaussian_kernel import GaussianKernel, mmd
+from skh.rules.base import Rule
 
 FRANK_WOLFE = ("FW", "FW-LS", "FCFW")
 

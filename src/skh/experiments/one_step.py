@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from skh._checks import Array
-from skh.ancestors import carried
-from skh.belief import Belief
-from skh.mixture import GaussianMixture
-from skh.model import CarryingModel
-from skh.particle_filter import ParticleFilter
-from skh.rule import Rule, WeightedPoints
-from skh.sampling import Stratified
+from skh._typing import Array
+from skh.filtering.belief import Belief
+from skh.filtering.carried_records import carried
+from skh.filtering.model_protocols import CarryingModel
+from skh.filtering.particle_filter import ParticleFilter
+from skh.gaussians.mixture import GaussianMixture
+from skh.rules.base import Rule, WeightedPoints
+from skh.rules.sampling import Stratified
 
 
 def one_step_errors(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import nan
 
-from skh._checks import Array
+from skh._typing import Array
 
 
 @dataclass(frozen=True, kw_only=True)

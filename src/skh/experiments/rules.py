@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from skh.fw_quad import FWQuad
-from skh.kernel import GaussianKernel
-from skh.rule import Rule
-from skh.sampling import MonteCarlo, QuasiMonteCarlo, Stratified
-from skh.step import FullyCorrective, Herding, LineSearch, Step
+from skh.frank_wolfe.fw_quad import FWQuad
+from skh.frank_wolfe.steps import FullyCorrective, Herding, LineSearch, Step
+from skh.kernels.gaussian_kernel import GaussianKernel
+from skh.rules.base import Rule
+from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified
 
 SOBOL: dict[str, Rule] = {
     "Sobol": QuasiMonteCarlo("storage"),

@@ -14,7 +14,7 @@ from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.synthetic import simulated
 from skh.experiments.task import Task, Value, data_seed
-from skh.rule import Rule
+from skh.rules.base import Rule
 
 PLACING = "d=6 mixture"  # the names of the parts in the records, as "model"
 STREAMING = "nonlinear, growing T"

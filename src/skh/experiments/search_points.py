@@ -12,8 +12,8 @@ from skh.experiments.record import Record
 from skh.experiments.rules import SOBOL, frank_wolfe
 from skh.experiments.synthetic import simulated
 from skh.experiments.task import Task, data_seed
-from skh.fw_quad import FWQuad
-from skh.kernel import GaussianKernel
+from skh.frank_wolfe.fw_quad import FWQuad
+from skh.kernels.gaussian_kernel import GaussianKernel
 
 STEPS = ("FW", "FCFW")
 SUFFIX = ", Sobol"  # of the rules whose search points are a Sobol sequence

@@ -13,10 +13,10 @@ from skh.experiments.filtering import Data, against_many, filter_records, warm_u
 from skh.experiments.record import Record, Reference
 from skh.experiments.rules import FILTERS, frank_wolfe
 from skh.experiments.task import Task, data_seed
-from skh.kalman import KalmanResult, jump_markov_filter, kalman_filter
-from skh.kernel import GaussianKernel
-from skh.mixture import GaussianMixture
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.models import LinearGaussian, jmls, lgss3, lgss15, nonlinear_benchmark
+from skh.models.exact_filters import KalmanResult, jump_markov_filter, kalman_filter
 
 MODELS: dict[str, Any] = {
     "lgss3": lgss3,

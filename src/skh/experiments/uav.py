@@ -18,23 +18,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from skh._checks import RNG, Array
-from skh.belief import Belief
-from skh.default_rule import default_rule
+from skh._typing import RNG, Array
 from skh.experiments.one_step import one_step_errors
 from skh.experiments.record import Record
 from skh.experiments.rules import FILTERS, STEPS
 from skh.experiments.task import Task, data_seed
 from skh.experiments.whitened import Whitened
-from skh.fw_quad import FWQuad
+from skh.filtering.belief import Belief
+from skh.filtering.particle_filter import ParticleFilter
+from skh.frank_wolfe.default import default_rule
+from skh.frank_wolfe.fw_quad import FWQuad
+from skh.gaussians.mixture import GaussianMixture
 from skh.geometry import Charted
-from skh.kernel import GaussianKernel
-from skh.matched import Matched
-from skh.mixture import GaussianMixture
-from skh.models.uav import Flight, survey_flight
-from skh.particle_filter import ParticleFilter
-from skh.rule import Rule, WeightedPoints
-from skh.smoothed import Smoothed
+from skh.kernels.gaussian_kernel import GaussianKernel
+from skh.models.uav_navigation import Flight, survey_flight
+from skh.rules.base import Rule, WeightedPoints
+from skh.rules.matched import Matched
+from skh.rules.smoothed import Smoothed
 
 REFERENCE, STEP = "reference", "one-step"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skh._checks import RNG
-from skh.mixture import GaussianMixture
-from skh.rule import Rule, Shift, WeightedPoints
+from skh._typing import RNG
+from skh.gaussians.mixture import GaussianMixture
+from skh.rules.base import Rule, Shift, WeightedPoints
 
 
 @dataclass(frozen=True)

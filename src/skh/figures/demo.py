@@ -10,11 +10,11 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from skh._checks import Array
+from skh._typing import Array
 from skh.experiments.demo import Placement
 from skh.experiments.record import Record
 from skh.figures.style import LOOK, RC, in_order, label, log_axes, look
-from skh.mixture import GaussianMixture
+from skh.gaussians.mixture import GaussianMixture
 
 
 def draw(records: Sequence[Record], place: Placement, path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skh._checks import Array
+from skh._typing import Array
 from skh.claims.statistics import MissingError, select
 from skh.claims.uav import by_flight, errors, moments, positions, sizes, whole
 from skh.experiments.record import Record
@@ -25,7 +25,7 @@ from skh.figures.style import (
     quantiles,
 )
 from skh.geometry import states_of
-from skh.models.uav import Flight
+from skh.models.uav_navigation import Flight
 
 METRES = "position error [m]"
 SHOWN = "smoothed"  # the rule whose particles are drawn

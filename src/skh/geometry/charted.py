@@ -32,14 +32,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._checks import Array
-from skh.ancestors import Ancestors, displaceable
-from skh.belief import Belief, FilterResult, Predicted, stacked, traced
-from skh.gaussian import symmetric, transposed
+from skh._typing import Array
+from skh.filtering.belief import Belief, FilterResult, Predicted, stacked, traced
+from skh.filtering.carried_records import Ancestors, displaceable
+from skh.filtering.model_protocols import Carry, as_carrying, gather
+from skh.gaussians.linear_algebra import symmetric, transposed
+from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charts import Chart
 from skh.geometry.stack import State, described, mapped, read_only, rows_of, tiled
-from skh.mixture import GaussianMixture
-from skh.model import Carry, as_carrying, gather
 
 
 class ChartedCarry(NamedTuple):
@@ -66,9 +66,9 @@ class Charted:
           model.  No mixtures.  Increments move along the world's axes: noise in those of a body,
           as wheels have it, must be turned with each state.
         - ``log_likelihood(t, states, y)`` returns (n,) numbers.
-        - A model whose particles carry a record (see `skh.model`) has ``initial_carry(states)``,
-          ``move(t, states, carry, next_states)``, a ``transition`` that takes the record, and a
-          ``log_likelihood`` that takes and returns it.
+        - A model whose particles carry a record (see `skh.CarryingModel`) has
+          ``initial_carry(states)``, ``move(t, states, carry, next_states)``, a ``transition`` that
+          takes the record, and a ``log_likelihood`` that takes and returns it.
 
         Models with ``joint_transition`` (`skh.RaoBlackwellized`) and ``observation_metric`` are
         refused: both are about vectors.
@@ -219,7 +219,7 @@ def _refuse_what_is_for_vectors(model: Any) -> None:
     if hasattr(model, "joint_transition"):
         raise TypeError(
             f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "
-            "its filters as a model that carries records (see skh.model)"
+            "its filters as a model that carries records (see skh.filtering.model_protocols)"
         )
 
 

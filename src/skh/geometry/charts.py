@@ -36,8 +36,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._checks import Array
 from skh._compiled import rotation as compiled
+from skh._typing import Array
 from skh.geometry import rotation
 from skh.geometry.stack import State, described
 

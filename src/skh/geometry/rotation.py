@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._checks import Array
 from skh._compiled import rotation as compiled
+from skh._typing import Array
 
 ORTHOGONAL = 1e-6  # tolerated error of R'R = I
 

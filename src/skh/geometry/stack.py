@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skh import _checks
-from skh._checks import Array
+from skh._typing import Array
 
 State = Any  # one state or a stack of them
 

@@ -1,16 +1,16 @@
 """The models of the paper and a few more, each a `Model` that can also simulate data."""
 
+from skh.models.beacon_localisation import Localisation, localisation
 from skh.models.bearings import BearingsOnly, bearings_only
 from skh.models.benchmark import NonlinearBenchmark, nonlinear_benchmark
 from skh.models.jump_markov import JumpMarkov, jmls
 from skh.models.linear_gaussian import LinearGaussian, lgss3, lgss15
-from skh.models.localisation import Localisation, localisation
 from skh.models.lorenz import Lorenz63, lorenz63
-from skh.models.uav import Flight, drawn_flight, survey_flight, uav
-from skh.models.uav import Observation as UavObservation
-from skh.models.uav import Parameters as UavParameters
-from skh.models.uav import Start as UavStart
-from skh.models.uav import diagnostics as uav_diagnostics
+from skh.models.uav_navigation import Flight, drawn_flight, survey_flight, uav
+from skh.models.uav_navigation import Observation as UavObservation
+from skh.models.uav_navigation import Parameters as UavParameters
+from skh.models.uav_navigation import Start as UavStart
+from skh.models.uav_navigation import diagnostics as uav_diagnostics
 from skh.models.volatility import StochasticVolatility, stochastic_volatility
 
 __all__ = [

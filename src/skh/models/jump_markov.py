@@ -32,12 +32,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skh import _checks
-from skh._checks import RNG, Array, kept, shaped
-from skh.ancestors import Ancestors
-from skh.gaussian import check_covariance, log_density
-from skh.mixture import GaussianMixture
+from skh._checks import kept, shaped
+from skh._typing import RNG, Array
+from skh.filtering.carried_records import Ancestors
+from skh.filtering.observations import measured
+from skh.gaussians.linear_algebra import check_covariance, log_density
+from skh.gaussians.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
-from skh.observations import measured
 
 POLES = ((-0.4429, 0.0937), (-0.6576, 0.3109))
 SWITCHING = ((0.7, 0.3), (0.3, 0.7))

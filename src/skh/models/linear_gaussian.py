@@ -8,16 +8,25 @@ state: here they are `system_with_poles` with a fixed seed, and x_0 ~ N(0, I).  
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from skh._checks import RNG, Array, generator, kept, shaped
-from skh.gaussian import check_covariance, factored, log_density
-from skh.mixture import GaussianMixture
+from skh._checks import generator, kept, shaped
+from skh._typing import RNG, Array
+from skh.filtering.observations import measured
+from skh.filtering.rao_blackwell import RaoBlackwellized
+from skh.gaussians.linear_algebra import (
+    check_covariance,
+    factored,
+    log_density,
+    right_divide,
+    symmetric,
+)
+from skh.gaussians.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
-from skh.models.simulate import simulate
-from skh.observations import measured
+from skh.models.simulation import simulate
 
 POLES_3 = (-0.2825, -0.3669 + 0.0379j)
 POLES_15 = (
@@ -83,3 +92,36 @@ def lgss3(seed: int = 0) -> LinearGaussian:
 def lgss15(seed: int = 0) -> LinearGaussian:
     """The paper's LGSS with d = 15; ``seed`` draws the rotation of A and the direction C."""
     return _with_poles(POLES_15, seed)
+
+
+def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellized:
+    """A linear Gaussian model with the coordinates ``x`` in the particles, the others in z.
+
+    >>> import skh
+    >>> model = skh.rao_blackwellize(skh.models.lgss3(), x=[0])
+    >>> skh.particle_filter(model, [0.1, 0.2], skh.Stratified(), 20, rng=0).z_means.shape
+    (2, 2)
+    """
+    if not isinstance(model, LinearGaussian):
+        raise TypeError(f"model must be a LinearGaussian, got {model!r}")
+    d = len(model.A)
+    i = np.asarray(x)
+    known = i.ndim == 1 and i.dtype.kind in "iu" and set(i.tolist()) <= set(range(d))
+    if not known or not 0 < len(np.unique(i)) == len(i) < d:
+        raise ValueError(f"x must be some, not all, of the coordinates 0..{d - 1}, got {x!r}")
+    j = np.setdiff1d(np.arange(d), i)
+    m, P = model.initial_mean, model.initial_covariance
+    (A_xx, A_xz, A_zx, A_zz), (Q_x, Q_xz, _, Q_z), (P_x, _, P_zx, P_z) = (
+        [M[np.ix_(a, b)] for a in (i, j) for b in (i, j)] for M in (model.A, model.Q, P)
+    )
+    C_x, C_z = model.C[:, i], model.C[:, j]
+    G = right_divide(P_zx, P_x)  # regression of z_0 on x_0
+    z_covariance, _ = factored(symmetric(P_z - G @ P_zx.T))
+    return RaoBlackwellized(
+        prior=(m[i], P_x),
+        z_prior=lambda x: (m[j] + (x - m[i]) @ G.T, z_covariance),
+        x_dynamics=lambda t, x: (x @ A_xx.T, A_xz, Q_x),
+        z_dynamics=lambda t, x: (x @ A_zx.T, A_zz, Q_z),
+        observation=lambda t, x: (x @ C_x.T, C_z, model.R),
+        cross_noise=lambda t, x: Q_xz,
+    )

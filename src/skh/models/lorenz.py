@@ -15,9 +15,9 @@ from math import log, pi
 
 import numpy as np
 
-from skh._checks import RNG, Array
-from skh.mixture import GaussianMixture
-from skh.models.simulate import simulate
+from skh._typing import RNG, Array
+from skh.gaussians.mixture import GaussianMixture
+from skh.models.simulation import simulate
 
 STEPS, STEP = 5, 0.01  # of Heun's method between two observations
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import block_diag
 
-from skh._checks import Array
+from skh._typing import Array
 
 
 def system_with_poles(poles: Sequence[complex], rng: np.random.Generator) -> tuple[Array, Array]:

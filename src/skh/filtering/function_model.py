@@ -1,0 +1,105 @@
+"""Models from plain functions, for people who have those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skh import _checks
+from skh._typing import Array
+from skh.filtering.model_checks import real_numbers
+from skh.filtering.model_protocols import Transition
+from skh.gaussians.mixture import GaussianMixture
+
+
+@dataclass(frozen=True)
+class FunctionModel:
+    """A model made of functions; see `model_from_functions`."""
+
+    initial: GaussianMixture
+    transition_function: Callable[[int, Array], Transition]
+    log_likelihood_function: Callable[[int, Array, Any], Any]
+    batched: bool
+    observation_metric: Callable[[int, Array], Array] | None = None
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        return self.initial
+
+    def transition(self, t: int, x: Array) -> Transition:
+        """The distribution of x_{t+1} given each row of ``x``."""
+        return self.transition_function(t, x)
+
+    def log_likelihood(self, t: int, x: Array, y: Any) -> Array:
+        """``log p(y_t | x_t)`` at each row of ``x``."""
+        f = self.log_likelihood_function
+        if self.batched:
+            values = real_numbers(f(t, x, y), f"model.log_likelihood at t={t}")
+            return np.asarray(values, dtype=np.float64)
+        return np.array([_number(f(t, row, y), t, i) for i, row in enumerate(x)])
+
+
+def _number(value: Any, t: int, i: int) -> float:
+    """The log-likelihood of one particle; an array of one number is one too."""
+    where = f"log_likelihood of particle {i} at t={t}"
+    array = real_numbers(value, where)
+    if array.size != 1:
+        raise ValueError(f"{where} must return one number, got {value!r}")
+    return float(array.item())
+
+
+def model_from_functions(
+    prior: GaussianMixture | tuple[Any, Any],
+    transition: Callable[[int, Array], Transition],
+    log_likelihood: Callable[[int, Array, Any], Any],
+    *,
+    batched: bool = True,
+    observation_metric: Callable[[int, Array], Array] | None = None,
+) -> FunctionModel:
+    """A model from plain functions.
+
+    Parameters
+    ----------
+    prior : GaussianMixture or (mean, covariance)
+        The distribution of x_0; the pair means one Gaussian.
+    transition : f(t, x) -> (means, covariances)
+        For all rows of ``x`` at once, as in `Model`.
+    log_likelihood : f(t, x, y) -> (n,) array
+        For all rows of ``x`` at once; or, with ``batched=False``, for one particle of shape (d,),
+        returning one number: the natural form of a ray caster or an image likelihood.
+    observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
+        The Fisher information of y_t, at all rows of ``x`` or at each, for rules that make their
+        own kernel; without it they learn it from the likelihoods.
+
+    Examples
+    --------
+    >>> import skh
+    >>> model = skh.model_from_functions(
+    ...     prior=([0.0], 1.0),
+    ...     transition=lambda t, x: (0.9 * x, 0.1),
+    ...     log_likelihood=lambda t, x, y: -0.5 * (y - x[0]) ** 2,
+    ...     batched=False,
+    ... )
+    >>> skh.particle_filter(model, [0.3, 0.5], skh.Stratified(), 10, rng=0).means.shape
+    (2, 1)
+    """
+    for name, function in (("transition", transition), ("log_likelihood", log_likelihood)):
+        if not callable(function):
+            raise TypeError(f"{name} must be a function, got {function!r}")
+    if observation_metric is not None and not callable(observation_metric):
+        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    _checks.truth("batched", batched)
+    return FunctionModel(as_prior(prior), transition, log_likelihood, batched, observation_metric)
+
+
+def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
+    """A prior given as a mixture, or as the mean and covariance of one Gaussian."""
+    if isinstance(prior, GaussianMixture):
+        return prior
+    if not isinstance(prior, tuple) or len(prior) != 2:
+        raise TypeError(f"prior must be a GaussianMixture or (mean, covariance), got {prior!r}")
+    mean, covariance = prior
+    return GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)

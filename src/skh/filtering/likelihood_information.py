@@ -1,0 +1,207 @@
+r"""What the likelihood sees: the Fisher information of an observation, learned while filtering.
+
+A filter that has just evaluated :math:`\ell_i = \log p(y_t | x_i)` knows more than weights: how
+sharply the likelihood falls off, and in which directions.  A function f is fitted to these values
+(`fitted`), and the mean of its curvature under the posterior,
+
+.. math:: F = -E[\nabla^2 f],
+
+is the Fisher information in the state: zero along every direction that the observation does not
+see.
+
+Where there are hardly more particles than dimensions many functions fit, and which of them is taken
+decides.  f is a Gaussian process that expects the likelihood to change as it did before: the
+information S learned so far (plus a little in every direction, for what was not yet seen) is the
+metric of its covariance.  So each step asks only what the steps before did not explain, and a
+likelihood that sees few directions has them found within a few steps, although no single step has
+enough particles to do so (compare the recursive feature machines of Radhakrishnan et al., 2024).
+Whether f is a parabola or anything smooth is decided at each step by the marginal likelihood: a
+parabola needs far fewer particles, and is exactly right for Gaussian observations.
+
+A model that knows better says so: ``observation_metric(t, x)`` returns F at each row of x,
+``(n, d, d)`` or one ``(d, d)``, for instance :math:`H^\top R^{-1} H`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from skh._typing import Array
+from skh.gaussians.linear_algebra import deviations, symmetric
+
+if TYPE_CHECKING:
+    from skh.gaussians.mixture import GaussianMixture
+
+WINDOW = 30  # steps over which evidence is pooled
+HEAD_START = 3.0  # a step counts so many times as much as those before: they knew less
+MOST = 100  # particles that f is fitted to: the heaviest
+CENTRES = 16  # particles at which its curvature is taken: the heaviest of these
+GONE = 30.0  # log-likelihoods this far below the best are all alike: gone
+ACCURACY = 0.05  # of f, relative to the depth below the best (plus one)
+UNEXPECTED = 0.01  # information expected in any direction, relative to the mean over all
+LENGTH2 = 0.3  # squared length over which f departs from a parabola, relative to the state's spread
+DEEPEST = 1e12  # keeps what is squared finite
+LEAST = 1e-3  # information in all directions together that is expected at least
+JITTER = 1e-12  # of the regression, relative to its variance
+
+
+class Information(Protocol):
+    """What is known of an observation to come."""
+
+    @property
+    def matrix(self) -> Array:
+        """The information in the state, (d, d), symmetric but not necessarily positive."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """The information that the model knows: its mean over a mixture's components."""
+
+    observation_metric: Callable[[int, Array], Array]
+    t: int
+    mixture: GaussianMixture
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The information, (d, d)."""
+        n, d = self.mixture.means.shape
+        F = np.asarray(self.observation_metric(self.t, self.mixture.means), dtype=np.float64)
+        if F.shape not in ((d, d), (n, d, d)) or not np.isfinite(F).all():
+            raise ValueError(
+                f"model.observation_metric at t={self.t} must return finite numbers of shape "
+                f"({d}, {d}) or ({n}, {d}, {d}), got shape {F.shape}"
+            )
+        return symmetric(F if F.ndim == 2 else np.einsum("k,kij->ij", self.mixture.weights, F))
+
+
+def learned(before: Information | None, x: Array, w: Array, log_likelihood: Array) -> Learned:
+    """What is known after one more observation."""
+    if isinstance(before, Learned):
+        return before.then(x, w, log_likelihood)
+    return Learned(x, w, log_likelihood, None, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The information learned up to a step; it is computed when somebody first asks for it."""
+
+    x: Array  # (n, d): the particles of the last step with an observation
+    w: Array  # (n,): their weights before it
+    log_likelihood: Array  # (n,)
+    before: Array | None  # the pooled information of the steps before, if anybody asked
+    steps: int  # how many there were
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The pooled information, (d, d), symmetric but not necessarily positive."""
+        F = self._of_this_step()
+        if self.before is None:
+            return F
+        share = max(HEAD_START / (self.steps + HEAD_START), 1.0 / WINDOW)
+        return (1.0 - share) * self.before + share * F
+
+    def then(self, x: Array, w: Array, log_likelihood: Array) -> Learned:
+        """The same after one more step."""
+        pooled = self.__dict__.get("matrix")
+        if pooled is None:
+            return Learned(x, w, log_likelihood, self.before, self.steps)
+        return Learned(x, w, log_likelihood, pooled, self.steps + 1)
+
+    def _of_this_step(self) -> Array:
+        level = relative_to_best(self.log_likelihood)
+        posterior = self.w * np.exp(np.maximum(level, -GONE))
+        heaviest = np.argsort(-posterior, kind="stable")[:MOST]
+        T, L = self._whitening()
+        z = (self.x[heaviest] - self.w @ self.x) @ T.T
+        S = expected(np.zeros_like(L) if self.before is None else L.T @ self.before @ L, level)
+        share = posterior[heaviest[:CENTRES]]
+        F = fitted(z, level[heaviest], S).information(share / share.sum())
+        return symmetric(T.T @ F @ T)
+
+    def _whitening(self) -> tuple[Array, Array]:
+        """The map to coordinates in which the particles have unit covariance, and its inverse."""
+        d = self.x.shape[1]
+        centred = self.x - self.w @ self.x
+        P = (self.w * centred.T) @ centred
+        sd = deviations(P.diagonal(), self.x)
+        root = np.linalg.cholesky(P / np.outer(sd, sd) + 1e-3 * np.eye(d))
+        return np.linalg.inv(root) / sd, sd[:, None] * root
+
+
+def relative_to_best(log_likelihood: Array) -> Array:
+    """Log-likelihoods less the highest; impossible particles are as deep as the deepest other."""
+    with np.errstate(over="ignore"):
+        level = np.maximum(log_likelihood - log_likelihood.max(), -DEEPEST)
+    possible = np.isfinite(log_likelihood)
+    return np.asarray(np.where(possible, level, level[possible].min(initial=0.0)))
+
+
+def expected(before: Array, level: Array) -> Array:
+    """The information to expect: as before, but no direction excluded, and enough for ``level``.
+
+    A likelihood of information S falls by about trace(S) / 2 over the spread of the particles.  One
+    that falls by more was not expected, and would hardly be learned from if S were not raised.
+    """
+    d = len(before)
+    seen, axes = np.linalg.eigh(symmetric(before))
+    seen = np.maximum(seen, 0.0)
+    total = max(float(seen.sum()), -float(np.median(level)), LEAST)
+    if seen.sum() <= LEAST:
+        return np.asarray(total / d * np.eye(d))
+    seen *= total / seen.sum()
+    return np.asarray((axes * (seen + UNEXPECTED * total / d)) @ axes.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A function that takes given values at points z: a parabola plus ``bumps``."""
+
+    S: Array  # (d, d): the metric
+    moved: Array  # (m, d): the points times S
+    alpha: Array  # (m,): coefficients of the covariances with the points
+    bumps: Array | None  # (m, m): the covariances of what is no parabola
+    length2: float  # of a bump, in the metric
+
+    def information(self, share: Array) -> Array:
+        """Minus the mean second derivative at the first points, which have these shares."""
+        F = -(self.moved.T * self.alpha) @ self.moved
+        if self.bumps is None:
+            return F
+        U, V = self.moved[: len(share)], self.moved
+        W = share[:, None] * self.bumps[: len(share)] * self.alpha / self.length2
+        cross = U.T @ W @ V
+        square = (U.T * W.sum(axis=1)) @ U + (V.T * W.sum(axis=0)) @ V - cross - cross.T
+        return np.asarray(F + W.sum() * self.S - square / self.length2)
+
+
+def fitted(z: Array, values: Array, S: Array) -> Fit:
+    """The parabola, or the smooth function, that explains values <= 0 better.
+
+    The deeper a value the less exact it need be: what counts is the likelihood near its top.
+    """
+    zS, total = z @ S, float(np.trace(S))
+    q = zS @ z.T
+    parabola = 0.5 * (1.0 + total + q) ** 2
+    square = np.maximum(q.diagonal()[:, None] + q.diagonal() - 2.0 * q, 0.0)
+    length2 = LENGTH2 * total
+    bumps = (1.0 + total) ** 2 * np.exp(-0.5 * square / length2)
+    noise = (ACCURACY * (1.0 - values)) ** 2 + JITTER * parabola.diagonal().max()
+    plain, plain_evidence = regression(parabola, noise, values)
+    bumpy, bumpy_evidence = regression(parabola + bumps, noise, values)
+    if bumpy_evidence > plain_evidence:
+        return Fit(S, zS, bumpy, bumps, length2)
+    return Fit(S, zS, plain, None, length2)
+
+
+def regression(covariance: Array, noise: Array, values: Array) -> tuple[Array, float]:
+    """The coefficients of a Gaussian process, and the logarithm of its marginal likelihood."""
+    factor, lower = cho_factor(covariance + np.diag(noise), lower=True, check_finite=False)
+    alpha = cho_solve((factor, lower), values, check_finite=False)
+    return alpha, float(-0.5 * values @ alpha - np.log(factor.diagonal()).sum())

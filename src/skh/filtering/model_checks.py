@@ -1,0 +1,145 @@
+"""What the methods of a model return, checked where the filter takes it.
+
+Each check gets ``where``, the method and the time step, for its message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skh import _checks
+from skh._checks import DOUBLE
+from skh._compiled.checks import first_not_below_infinity, first_not_finite
+from skh._typing import Array
+
+
+def real_numbers(value: Any, where: str) -> NDArray[Any]:
+    """``value`` as an array of floats or integers: no truth values, no words, nothing masked."""
+    if type(value) is np.ndarray and value.dtype == DOUBLE:  # as nearly always in a filter
+        return value
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise ValueError(f"{where} must return an array of numbers, got {value!r}") from error
+    if array.dtype.kind not in "fiu" or np.ma.is_masked(value):
+        got = f"an array of {array.dtype}" if isinstance(value, np.ndarray) else repr(value)
+        got = "a masked array" if isinstance(value, np.ma.MaskedArray) else got
+        raise ValueError(f"{where} must return real numbers, got {got}")
+    return array
+
+
+def log_likelihoods(value: Any, x: Array, where: str) -> Array:
+    """One number below +inf for each particle."""
+    values = np.asarray(real_numbers(value, where), dtype=np.float64, order="C")
+    if values.shape != (len(x),):
+        raise ValueError(
+            f"{where} must return shape ({len(x)},), one number per particle, got {values.shape}"
+        )
+    i = first_not_below_infinity(values)
+    if i >= 0:
+        hint = " (entries of y that are NaN reach the likelihood)" if np.isnan(values[i]) else ""
+        raise ValueError(
+            f"{where} must return numbers below +inf, got {values[i]} for particle {i} at x={x[i]}"
+            f"{hint}"
+        )
+    return values
+
+
+def weighed(returned: Any, carry: Any, x: Array, where: str) -> tuple[Array, Any]:
+    """The log-likelihoods and the records after them, of particles that had the ``carry``."""
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise ValueError(
+            f"{where} of a model that carries records must return (log-likelihoods, records), "
+            f"got {returned!r}"
+        )
+    values, after = returned
+    return log_likelihoods(values, x, where), checked_carry(after, len(x), where, carry)
+
+
+def checked_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
+    """``carry``, if its arrays have one row for each of n particles and nothing has been lost."""
+    if carry is None and before is None:
+        return None
+    for part in _parts(carry):
+        shape = getattr(part, "shape", None)
+        if not shape or shape[0] != n:
+            got = f"shape {shape}" if shape is not None else repr(part)
+            raise ValueError(
+                f"{where} must return records with one row for each of the {n} particles: arrays, "
+                f"or tuples and dicts of them; got {got}"
+            )
+    if _lost(before, carry):
+        raise ValueError(
+            f"{where} must return the records of the {n} particles, got None where there were "
+            "some before"
+        )
+    return carry
+
+
+def _parts(carry: Any) -> Iterator[Any]:
+    """What stands in a carry where arrays should stand."""
+    if isinstance(carry, dict | tuple):
+        for value in carry.values() if isinstance(carry, dict) else carry:
+            yield from _parts(value)
+    elif carry is not None:
+        yield carry
+
+
+def _lost(before: Any, after: Any) -> bool:
+    """Whether None stands somewhere in a carry where something stood before."""
+    if after is None:
+        return before is not None
+    if isinstance(after, tuple) and isinstance(before, tuple):
+        return any(_lost(a, b) for a, b in zip(before, after, strict=False))
+    if isinstance(after, dict) and isinstance(before, dict):
+        return any(_lost(before.get(key), value) for key, value in after.items())
+    return False
+
+
+def hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Array]:
+    """Mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part of each particle."""
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise ValueError(f"{where} must return (means, covariances), got {returned!r}")
+    m, P = (np.asarray(real_numbers(part, where), dtype=np.float64) for part in returned)
+    k = m.shape[-1] if m.ndim else 0
+    if m.shape != (n, k) or P.shape != (n, k, k):
+        raise ValueError(
+            f"{where} must return shapes ({n}, n_z) and ({n}, n_z, n_z), got {m.shape}, {P.shape}"
+        )
+    for name, part in (("means", m), ("covariances", P)):
+        i = first_not_finite(part.ravel())
+        if i >= 0:
+            raise ValueError(
+                f"{where} must return finite {name}, got {part.ravel()[i]} for particle "
+                f"{i // (part.size // n)}"
+            )
+    return m, P
+
+
+def moments_of_z(value: Any) -> tuple[Array, Array]:
+    """The mean and the covariance of z_0."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"z_prior must be (mean, covariance) or a function, got {value!r}")
+    mean, covariance = (_checks.real_array("z_prior", part) for part in value)
+    if mean.ndim == 0 or mean.size == 0:
+        raise ValueError(
+            f"the mean of z_prior must have shape (n, n_z) or (n_z,), got {value[0]!r}"
+        )
+    return mean, covariance
+
+
+def per_particle(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
+    """``value`` with the given shape, of which the leading axis may be left out."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in (shape, shape[1:]):
+        raise ValueError(
+            f"the {part} of {name} at t={t} must have shape {shape} or {shape[1:]}, "
+            f"got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"the {part} of {name} at t={t} must be finite, got {array}")
+    return array

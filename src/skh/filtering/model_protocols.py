@@ -1,0 +1,194 @@
+r"""What a particle filter asks of a model, and nothing more.
+
+A plain `Model` has three methods.  A `CarryingModel` additionally hands each particle a record, its
+*carry*, that summarises what the particle's history says about a part of the state that is not
+sampled: mode probabilities of a jump-Markov model, the mean and covariance of a Kalman filter. The
+filter gathers the records by ancestor and passes them back; the model updates them twice a step,
+
+1. ``move``: the chosen point x_{t+1} is a measurement of the hidden part,
+2. ``log_likelihood``: so is the observation; it is not called where there is none.
+
+A carry is an array with one row per particle, or a tuple or dict of such arrays; return new ones
+instead of writing into those you are given.  More methods are optional:
+``hidden_moments(carry)`` gives the mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part z
+of each particle, from which the results get the moments of z and of (x, z);
+``joint_transition(t, x, carry)`` gives the Gaussians of (x_{t+1}, z_{t+1}) for joint prediction;
+``mean_state(belief)`` gives the mean of states that are no vectors, for the results;
+``displaced(carry, ancestors)`` and ``blurred(carry, others)`` give the records of particles that
+`skh.Smoothed` has moved (see `skh.filtering.carried_records`).
+
+Either kind may have ``observation_metric(t, x)``: the Fisher information of y_t in the state, one
+(d, d) or one for each row of ``x``, (n, d, d), such as H' R^-1 H.  Rules that make their own
+kernel, as the default rule does, then know what the observation sees; without it they learn it from
+the likelihoods (see `skh.filtering.likelihood_information`).
+
+Noise of the state that is correlated with that of the observation before (leverage in stochastic
+volatility) is a carry, too: ``log_likelihood`` returns the residual of y_t in the record,
+``transition`` moves the mean by it, and ``move`` sets it back to zero, for steps without a y.
+
+A model with its own filter per particle, in full::
+
+    class RandomGain:  # y = z x + noise, z unknown and constant: Kalman filter (m, v) per particle
+        def prior(self): return skh.GaussianMixture([1.0], [[1.0]], 1.0)
+        def initial_carry(self, x): return np.zeros(len(x)), np.ones(len(x))
+        def transition(self, t, x, carry): return x, 0.1
+        def move(self, t, x, carry, x_next): return carry
+        def log_likelihood(self, t, x, y, carry):
+            m, v = carry
+            s, r = v * x[:, 0] ** 2 + 0.1, y - m * x[:, 0]
+            k = v * x[:, 0] / s
+            return -0.5 * (r**2 / s + np.log(2 * np.pi * s)), (m + k * r, v - k * v * x[:, 0])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from skh._compiled.checks import first_outside
+from skh._typing import Array, Indices
+from skh.gaussians.mixture import GaussianMixture
+
+FAR = 1e150  # the squares of means must be numbers
+Transition = GaussianMixture | tuple[Array, Array | float]
+Carry = Any  # None, or an array, tuple or dict of arrays with one row per particle
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A state-space model with Gaussian (or Gaussian-mixture) transitions; time starts at t = 0."""
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        ...
+
+    def transition(self, t: int, x: Array) -> Transition:
+        """The distribution of x_{t+1} given each row of ``x`` at time t.
+
+        Either ``(means, covariances)``, one Gaussian per row, in any form that `GaussianMixture`
+        takes; or a `GaussianMixture` of m components per row, those of a row next to each other,
+        whose weights matter only relative to the others of the same row.
+        """
+        ...
+
+    def log_likelihood(self, t: int, x: Array, y: Any) -> Array:
+        """``log p(y_t | x_t)`` at each row of ``x``: shape (n,), -inf allowed."""
+        ...
+
+
+@runtime_checkable
+class CarryingModel(Protocol):
+    """A model whose particles carry a record of their history; see the module's text."""
+
+    def prior(self) -> GaussianMixture:
+        """The distribution of x_0."""
+        ...
+
+    def initial_carry(self, x: Array) -> Carry:
+        """The records of particles ``x`` at t = 0, before y_0."""
+        ...
+
+    def transition(self, t: int, x: Array, carry: Carry) -> Transition:
+        """The distribution of x_{t+1} given each row of ``x`` and its record, as in `Model`."""
+        ...
+
+    def move(self, t: int, x: Array, carry: Carry, x_next: Array) -> Carry:
+        """The records at t + 1, before y_{t+1}, of particles that went from ``x`` to ``x_next``."""
+        ...
+
+    def log_likelihood(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
+        """``log p(y_t | x_{0:t}, y_{0:t-1})`` of each particle, and the records after y_t."""
+        ...
+
+
+@dataclass(frozen=True)
+class WithoutCarry:
+    """A plain model in the interface of a carrying one, so that the filter has a single loop."""
+
+    model: Model
+
+    def prior(self) -> GaussianMixture:
+        """As the model."""
+        return self.model.prior()
+
+    def initial_carry(self, x: Array) -> Carry:
+        """Nothing."""
+        return None
+
+    def transition(self, t: int, x: Array, carry: Carry) -> Transition:
+        """As the model."""
+        return self.model.transition(t, x)
+
+    def move(self, t: int, x: Array, carry: Carry, x_next: Array) -> Carry:
+        """Nothing."""
+        return None
+
+    def log_likelihood(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
+        """As the model."""
+        return self.model.log_likelihood(t, x, y), None
+
+
+def as_carrying(model: Model | CarryingModel) -> CarryingModel:
+    """``model`` in the interface that the filter uses; a TypeError names what is missing."""
+    missing = [m for m in _methods(Model) if not callable(getattr(model, m, None))]
+    if missing or isinstance(model, type):
+        what = f"{model!r} without {', '.join(missing)}" if missing else f"the class {model!r}"
+        raise TypeError(
+            f"model must be an object with prior, transition, log_likelihood; got {what}"
+        )
+    if isinstance(model, CarryingModel):
+        return model
+    if hasattr(model, "move") or hasattr(model, "initial_carry"):
+        raise TypeError(f"a model that carries records needs move and initial_carry, got {model!r}")
+    return WithoutCarry(model)
+
+
+def _methods(protocol: type) -> list[str]:
+    return [name for name, value in vars(protocol).items() if name[0] != "_" and callable(value)]
+
+
+def gather(carry: Carry, index: Indices) -> Carry:
+    """The rows ``index`` of every array of a carry."""
+    if carry is None:
+        return None
+    if isinstance(carry, dict):
+        return {key: gather(value, index) for key, value in carry.items()}
+    if isinstance(carry, tuple):
+        rows = (gather(value, index) for value in carry)
+        return type(carry)(*rows) if hasattr(carry, "_fields") else tuple(rows)
+    array = np.asarray(carry)
+    if array.strides[0] == 0 and len(array):  # all are one row in the same memory, and stay so
+        return np.broadcast_to(array[0], (len(index), *array.shape[1:]))
+    return array.take(index, axis=0)
+
+
+def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
+    """Step 5 of Algorithm 2: the mixture of x_{t+1}, and its number of components per particle."""
+    mixture, each = _mixture(transition, w)
+    if (i := first_outside(mixture._means.ravel(), -FAR, FAR)) >= 0:
+        raise ValueError(f"means must be within {FAR:g} of zero, got {mixture.means.flat[i]:g}")
+    return mixture, each
+
+
+def _mixture(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
+    if not isinstance(transition, GaussianMixture):
+        if not isinstance(transition, tuple | list) or len(transition) != 2:
+            got = f"{type(transition).__name__} of shape {np.shape(transition)}"
+            raise TypeError(f"expected a pair, got {got}")
+        means, covariances = transition
+        return GaussianMixture(w, means, covariances), 1
+    each = len(transition) // len(w)
+    if each * len(w) != len(transition):
+        raise ValueError(
+            f"expected the same number of components for each of the {len(w)} particles, "
+            f"got {len(transition)} in all"
+        )
+    of_row = transition.weights.reshape(-1, each)
+    total = of_row.sum(axis=1, keepdims=True)
+    if total.min() == 0:
+        raise ValueError(f"all components of particle {total.argmin()} have weight zero")
+    of_row = of_row / total
+    weights = (w[:, None] * of_row).ravel()
+    return GaussianMixture(weights, transition.means, transition.covariances), each

@@ -1,0 +1,95 @@
+"""Series of observations, and what in them was not measured.
+
+An observation is whatever the model's likelihood takes.  None, or nothing but NaN, says that
+nothing was measured; in a vector of numbers, NaN marks the entries that were not, and reaches the
+likelihood.  What is masked, or a gap in a table of pandas, counts as NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skh._typing import Array
+
+
+def series(ys: Any) -> Sequence[Any]:
+    """A series of observations of any kind, at least one."""
+    several = hasattr(ys, "__iter__") or hasattr(ys, "__getitem__")
+    single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
+    if single or not several:
+        raise TypeError(f"ys must be a series of observations, one for each time, got {ys!r}")
+    ys = table_rows(ys) if hasattr(ys, "to_numpy") else plain(ys)
+    ys = ys if hasattr(ys, "__len__") else list(ys)
+    if len(ys) == 0:
+        raise ValueError("ys must hold at least one observation, got none")
+    return ys  # type: ignore[no-any-return] # whatever it is, it has a length
+
+
+def table_rows(table: Any) -> NDArray[Any]:
+    """The rows of a table of pandas, which itself goes through the names of its columns."""
+    array = np.asarray(table.to_numpy())
+    if array.dtype != object:
+        return array
+    gaps = np.array([_is_gap(v) for v in array.flat]).reshape(array.shape)
+    if not gaps.any() or not all(isinstance(v, Real) for v in array[~gaps]):
+        return array
+    return np.where(gaps, np.nan, array).astype(np.float64)
+
+
+def _is_gap(value: Any) -> bool:
+    """Whether it is nothing, in Python's words or in those of pandas."""
+    return value is None or type(value).__name__ == "NAType"
+
+
+def plain(y: Any) -> Any:
+    """A masked array of numbers as one with NaN for what is masked; anything else as it is.
+
+    >>> plain(np.ma.masked_less([1, -999, 3], 0)), plain("image")
+    (array([ 1., nan,  3.]), 'image')
+    """
+    if not isinstance(y, np.ma.MaskedArray) or y.dtype.kind not in "fiu":
+        return y
+    return np.ma.filled(y.astype(np.float64), np.nan) if np.ma.is_masked(y) else y.data
+
+
+def is_missing(y: Any) -> bool:
+    """Whether nothing was measured.
+
+    >>> [is_missing(y) for y in (None, float("nan"), [float("nan"), 1.0], "image")]
+    [True, True, False, False]
+    """
+    if _is_gap(y):
+        return True
+    if isinstance(y, np.ma.MaskedArray):
+        if y.size and np.ma.getmaskarray(y).all():
+            return True
+        y = plain(y)
+    if isinstance(y, (list, tuple)) or hasattr(y, "to_numpy"):
+        try:
+            y = np.array(y, dtype=np.float64)
+        except (TypeError, ValueError):  # something else than an array of numbers
+            return False
+    if not isinstance(y, (float, np.floating, np.ndarray)):
+        return False
+    values = np.asarray(y)
+    if values.dtype.kind != "f" or values.size == 0 or not np.isnan(values.flat[0]):
+        return False
+    return bool(np.isnan(values).all())
+
+
+def measured(y: Any, m: int, name: str = "y") -> tuple[Array, NDArray[np.bool_]]:
+    """A vector of ``m`` numbers, and which of them were measured."""
+    try:
+        vector = np.atleast_1d(np.asarray(plain(y), dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numbers, NaN where not measured, got {y!r}") from error
+    if vector.shape != (m,):
+        raise ValueError(f"{name} must have shape ({m},), got {np.shape(y)}")
+    if np.isinf(vector).any():
+        raise ValueError(f"{name} must be finite, or NaN where not measured, got {y!r}")
+    return vector, ~np.isnan(vector)

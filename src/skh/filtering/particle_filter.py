@@ -1,0 +1,291 @@
+"""Algorithm 2: the particle filter as a template whose sampling step is any `Rule`.
+
+With a random rule it is the bootstrap particle filter, with `QuasiMonteCarlo` it is sequential
+quasi-Monte Carlo, with `FWQuad` it is sequential kernel herding.  The steps are numbered as in the
+paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from skh import _checks
+from skh._compiled.weights import reweighted
+from skh._runtime.progress import Report, progress_bar
+from skh._typing import RNG, Array
+from skh.filtering.belief import Belief, FilterResult, Predicted, quantile_levels, stacked, summary
+from skh.filtering.carried_records import carried
+from skh.filtering.likelihood_information import Information, Told, learned
+from skh.filtering.model_checks import checked_carry, hidden_moments, weighed
+from skh.filtering.model_protocols import Carry, CarryingModel, Model, as_carrying, predictive
+from skh.filtering.observations import is_missing, plain, series
+from skh.frank_wolfe.default import default_rule
+from skh.gaussians.mixture import GaussianMixture
+from skh.rules.base import Rule, checked_points
+
+
+class ZeroLikelihoodError(ValueError):
+    """All particles have likelihood zero; the filter is as it was before the step.
+
+    >>> import skh
+    >>> pf = skh.ParticleFilter(skh.models.nonlinear_benchmark(), skh.Stratified(), 10, rng=0)
+    >>> try:
+    ...     pf.step(1e200)
+    ... except skh.ZeroLikelihoodError:
+    ...     belief = pf.step(None)  # an outlier: go on without it
+    """
+
+
+class ParticleFilter:
+    """A particle filter for streams: feed one observation at a time to `step`.
+
+    Parameters
+    ----------
+    model : Model or CarryingModel
+    rule : Rule, optional
+        Turns each predictive mixture into weighted points (step 3 of Algorithm 2); `default_rule`
+        if left out.
+    n : int
+        Number of particles asked of the rule.
+    rng : Generator, int or None
+
+    Examples
+    --------
+    >>> import skh
+    >>> model = skh.models.nonlinear_benchmark()
+    >>> pf = skh.ParticleFilter(model, skh.FWQuad(skh.GaussianKernel(0.1)), 50, rng=0)
+    >>> belief = pf.step(1.3)
+    >>> belief.mean.shape, belief.n_particles, pf.t
+    ((1,), 50, 1)
+    """
+
+    def __init__(
+        self,
+        model: Model | CarryingModel,
+        rule: Rule | None = None,
+        n: int = 100,
+        *,
+        rng: RNG = None,
+    ) -> None:
+        self._model = as_carrying(model)
+        self._observation_metric = getattr(model, "observation_metric", None)
+        self._rule = default_rule() if rule is None else rule
+        _checks.rule("rule", self._rule)
+        self._n = _checks.positive_int("n", n)
+        self._rng = _checks.generator(rng)
+        self._belief: Belief | None = None
+        self._mixture: tuple[GaussianMixture, int] | None = None  # made when first needed
+
+    @property
+    def t(self) -> int:
+        """Index of the next observation."""
+        return 0 if self._belief is None else self._belief.t + 1
+
+    @property
+    def belief(self) -> Belief | None:
+        """The filtering distribution after the last step, None before the first."""
+        return self._belief
+
+    def step(self, y: Any) -> Belief:
+        """Take in the observation of time ``t`` (None or nothing but NaN: nothing was measured)."""
+        random_state = self._rng.bit_generator.state
+        try:
+            belief = self._step(None if is_missing(y) else plain(y))
+        except BaseException:  # as if nothing had happened
+            self._rng.bit_generator.state = random_state
+            raise
+        self._belief, self._mixture = belief, None
+        return belief
+
+    def predict(self, h: int = 1, *, joint: bool = False) -> GaussianMixture:
+        """The distribution of the state ``h`` steps after the last observation.
+
+        Exact given the particles for h = 1; further steps go through the rule.  With ``joint`` it
+        is that of (x, z), for a model with ``joint_transition``.  Leaves the filter, its random
+        numbers included, as it is.  Of a `skh.geometry.Charted` model it is in the chart of its
+        step: for the way to states see `skh.geometry.reference_of`.
+        """
+        h, joint = _checks.positive_int("h", h), _checks.truth("joint", joint)
+        if h == 1 and not joint:
+            return self._predictive()[0]
+        propagate = self._propagate_jointly if joint else self._propagate
+        return propagate(self.t + h - 2, self._particles_ahead(h - 1))[0]
+
+    def _particles_ahead(self, h: int) -> Belief | Predicted:
+        """The particles ``h`` steps after the last observation, without any new one."""
+        if h == 0:
+            if self._belief is None:
+                raise ValueError("joint prediction needs a first step: before it there is no z")
+            return self._belief
+        rng = deepcopy(self._rng)
+        particles = self._sample(self.t - 1, self._belief, *self._predictive(), rng)
+        for t in range(self.t, self.t + h - 1):
+            particles = self._sample(t, particles, *self._propagate(t, particles), rng)
+        return particles
+
+    # --- the steps of Algorithm 2 ---------------------------------------------------------------
+
+    def _step(self, y: Any) -> Belief:
+        """Steps 3 and 4; without an observation there is nothing that a rule should resolve."""
+        mixture, each = self._predictive()
+        seen = mixture if y is None else mixture.seen_by(self._information(mixture))
+        predicted = self._sample(self.t - 1, self._belief, seen, each, self._rng)
+        return self._include(predicted, y)
+
+    def _predictive(self) -> tuple[GaussianMixture, int]:
+        """Step 1 or 5: the mixture from which the next particles are taken."""
+        if self._mixture is None:
+            b = self._belief
+            self._mixture = self._prior() if b is None else self._propagate(b.t, b)
+        return self._mixture
+
+    def _prior(self) -> tuple[GaussianMixture, int]:
+        """Step 1: the distribution of the first state."""
+        prior = self._model.prior()
+        if not isinstance(prior, GaussianMixture):
+            raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
+        return prior, 1
+
+    def _sample(
+        self,
+        t: int,
+        old: Belief | Predicted | None,
+        mixture: GaussianMixture,
+        each: int,
+        rng: Generator,
+    ) -> Predicted:
+        """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
+        points = checked_points(self._rule(mixture, self._n, rng=rng), mixture).sealed()
+        if old is None:
+            carry = self._model.initial_carry(points.x)
+            carry = checked_carry(carry, len(points), "model.initial_carry")
+        else:
+            carry = carried(self._model, t, old, points, mixture, each)
+        return Predicted(points.x, points.w, points.component // each, points.mmd, carry)
+
+    def _information(self, mixture: GaussianMixture) -> Information | None:
+        """What is known of the next observation: told by the model, or learned."""
+        if self._observation_metric is not None:
+            return Told(self._observation_metric, self.t, mixture)
+        return None if self._belief is None else self._belief.information
+
+    def _include(self, new: Predicted, y: Any) -> Belief:
+        """Step 4: include the observation and normalise."""
+        t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
+        information = None if self._belief is None else self._belief.information
+        log_likelihood = np.zeros(n)
+        if y is not None:
+            log_likelihood, carry = self._weigh(t, new.x, y, carry)
+            information = learned(information, new.x, new.w, log_likelihood)
+            evaluations = n
+        w, increment = reweighted(new.w, log_likelihood)
+        w.setflags(write=False)
+        if increment == -np.inf:
+            raise ZeroLikelihoodError(
+                f"the likelihood of y at t={t} is zero at all {n} particles: give another "
+                "observation, or None for no measurement (a ParticleFilter is as it was before)"
+            )
+        return Belief(
+            t=t,
+            x=new.x,
+            w=w,
+            ancestor=new.ancestor,
+            log_evidence_increment=increment if evaluations else 0.0,
+            mmd=new.mmd,
+            n_likelihood_evaluations=evaluations,
+            carry=carry,
+            z=self._hidden_moments(t, n, carry),
+            information=information,
+        )
+
+    def _hidden_moments(self, t: int, n: int, carry: Carry) -> tuple[Array, Array] | None:
+        if moments := getattr(self._model, "hidden_moments", None):
+            return hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
+        return None
+
+    def _weigh(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
+        returned = self._model.log_likelihood(t, x, y, carry)
+        return weighed(returned, carry, x, f"model.log_likelihood at t={t}")
+
+    def _propagate(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
+        """Step 5: propagate the approximation forward."""
+        n, d = old.x.shape
+        transition = self._model.transition(t, old.x, old.carry)
+        try:
+            mixture, each = predictive(transition, old.w)
+            if mixture.d != d:
+                raise ValueError(f"means must have shape (n, {d}), got {mixture.means.shape}")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "
+                f"for the {n} particles in {d} dimensions: {error}"
+            ) from error
+        return mixture, each
+
+    def _propagate_jointly(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
+        """Step 5 for x and z together."""
+        joint = getattr(self._model, "joint_transition", None)
+        if joint is None:
+            raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
+        return predictive(joint(t, old.x, old.carry), old.w)
+
+
+def particle_filter(
+    model: Model | CarryingModel,
+    ys: Iterable[Any],
+    rule: Rule | None = None,
+    n: int = 100,
+    *,
+    rng: RNG = None,
+    quantiles: ArrayLike = (),
+    history: bool = False,
+    progress: bool | Report = False,
+) -> FilterResult:
+    """Filter a whole series of observations; the same numbers as `ParticleFilter` step by step.
+
+    Parameters
+    ----------
+    model : Model or CarryingModel
+        In R^d, or `skh.geometry.Charted`: then ``result.mean_states`` are the filtered states.
+    ys : observations
+        Whatever ``model.log_likelihood`` takes; None or nothing but NaN where nothing was measured.
+        A vector that is NaN in part reaches the likelihood as it is.
+    rule : Rule, optional
+        `default_rule` if left out.
+    n : int
+        Number of particles asked of the rule at each step.
+    rng : Generator, int or None
+    quantiles : floats in [0, 1]
+        Levels of the filtered quantiles to keep.
+    history : bool
+        Keep the belief of each step, from which ``result.trajectories()`` reads paths.
+    progress : bool or f(steps_done, steps_in_all)
+        True shows a progress bar.
+
+    Examples
+    --------
+    >>> import skh
+    >>> model = skh.models.lgss3()
+    >>> states, ys = model.simulate(20, rng=0)
+    >>> result = skh.particle_filter(model, ys, skh.Stratified(), 100, rng=1)
+    >>> result.means.shape, result.n_likelihood_evaluations.sum()
+    ((20, 3), np.int64(2000))
+    """
+    ys, levels, history = series(ys), quantile_levels(quantiles), _checks.truth("history", history)
+    pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
+    rows: list[dict[str, Any]] = []
+    kept: list[Belief] = []
+    with progress_bar(progress, "filtering") as report:
+        for t, y in enumerate(ys):
+            belief = pf.step(y)
+            rows.append(summary(belief, levels, mean_state))
+            if history:
+                kept.append(belief)
+            report(t + 1, len(ys))
+    return FilterResult(**stacked(rows), history=tuple(kept) if history else None)

@@ -1,0 +1,20 @@
+"""The rule that a filter uses unless told otherwise; docs/default_rule.md tells why this one."""
+
+from __future__ import annotations
+
+from skh.frank_wolfe.fw_quad import FWQuad
+from skh.frank_wolfe.steps import FullyCorrective
+from skh.rules.refined import Refine
+
+
+def default_rule() -> FWQuad:
+    """Fully corrective steps in the automatic kernel, then all points moved together.
+
+    >>> default_rule().kernel is None  # made anew for each mixture
+    True
+    """
+    return FWQuad(
+        step=FullyCorrective(ridge=None, min_ess=0.5),
+        search_points=None,
+        refine=Refine(iterations=20),
+    )

@@ -1,0 +1,176 @@
+"""Algorithm 1, FW-Quad: quadrature of a Gaussian mixture by Frank-Wolfe optimisation of the MMD.
+
+Minimise the distance between the mean element of p and a convex combination of points, one point at
+a time: look for the point that lowers the linearised distance most (line 3), take it in by a step
+(lines 4 to 6), and stop at n points or as soon as the MMD is small enough.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import inf
+
+import numpy as np
+
+from skh import _checks
+from skh._runtime.compile_notice import announced
+from skh._runtime.memory import keep_freed_memory
+from skh._runtime.threads import engaged
+from skh._typing import RNG, Array, Indices
+from skh.frank_wolfe.steps import ConvexIterate, Herding, Iterate, ProtectedIterate, Step
+from skh.frank_wolfe.vertex_search import Target
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.adaptive_kernel import automatic_kernel
+from skh.kernels.gaussian_kernel import GaussianKernel, root
+from skh.rules.ancestor_sampling import responsible
+from skh.rules.base import Rule, WeightedPoints, asked, checked_points
+from skh.rules.refined import Refine
+from skh.rules.sampling import MonteCarlo, Sampling
+
+keep_freed_memory()  # for the search points of the next call
+
+FEWEST, MOST = 1_000, 10_000  # search points, where their number is left to us
+
+
+class Stop(StrEnum):
+    """Why FW-Quad stopped."""
+
+    POINTS = "n steps were taken"
+    TOLERANCE = "the MMD is at or below tol"
+    PRECISION = "no search point lowers the MMD by more than rounding"
+
+
+@dataclass(frozen=True, eq=False)
+class FWPoints(WeightedPoints):
+    """Points placed by FW-Quad; all weights are positive, so there may be fewer than asked for.
+
+    ``mmd_trace[k]`` is the exact MMD after k + 1 steps, ``status`` says why there were no more; a
+    refinement afterwards lowers ``mmd`` below the last of them.
+    """
+
+    mmd_trace: Array = field(default_factory=lambda: np.empty(0))
+    status: Stop = Stop.POINTS
+
+
+@dataclass(frozen=True)
+class FWQuad:
+    """Frank-Wolfe quadrature of a Gaussian mixture (Algorithm 1).
+
+    Parameters
+    ----------
+    kernel : GaussianKernel, optional
+        Defines the distance that is minimised.  Left out, it is made for each mixture from its
+        spread and from what the filter has learned of the likelihood (see `automatic`).
+    step : Step
+        `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
+        the most accurate per point; it sets weights to zero, and such points are not returned).
+        Each takes at most n steps; the two that keep all points may return one more than once.
+    search_points : int, optional
+        M, the number of points drawn from the mixture among which each vertex is searched.  None
+        stands for n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve
+        1 / sqrt(M), and n well-placed ones 1 / n.
+    tol : float, optional
+        Stop as soon as the MMD is at or below it; rounding allows no less than about 1e-8.
+    search : Rule
+        Draws the search points: `MonteCarlo`, or `QuasiMonteCarlo` for more even ones.
+    lazy : deprecated
+        Has no effect: the search that it chose gave the same points, mostly in more time.
+    refine : Refine, optional
+        Move all points together after the last step.
+
+    Examples
+    --------
+    >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+    >>> points = FWQuad(GaussianKernel(1.0))(p, 20, rng=0)
+    >>> points.x.shape, points.mmd < 0.05, str(points.status)
+    ((20, 1), True, 'n steps were taken')
+    """
+
+    kernel: GaussianKernel | None = None
+    step: Step = Herding()
+    search_points: int | None = 10_000
+    tol: float | None = None
+    search: Rule = MonteCarlo()
+    lazy: bool | None = None
+    refine: Refine | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, GaussianKernel | None):
+            raise TypeError(f"kernel must be a GaussianKernel or None, got {self.kernel!r}")
+        if not isinstance(self.refine, Refine | None):
+            raise TypeError(f"refine must be a skh.Refine or None, got {self.refine!r}")
+        if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
+            raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
+        _checks.rule("search", self.search)
+        if self.search_points is not None:
+            _checks.positive_int("search_points", self.search_points)
+        if self.lazy is not None:
+            _checks.truth("lazy", self.lazy)
+            warnings.warn("lazy has no effect: leave it out", DeprecationWarning, stacklevel=3)
+        if self.tol is not None and not (_checks.is_number(self.tol) and 0 <= self.tol < inf):
+            raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
+        """At most ``n`` points of ``p``."""
+        n, rng = asked(p, n, rng)
+        kernel = self.kernel or automatic_kernel(p, n)
+        with announced(), engaged():
+            x, component = self._candidates(p, self.search_points_for(n), rng)
+            target = self._target(kernel, p, x)
+            iterate = self.step.start(target, n)
+            trace, status = self._run(iterate, n)
+            chosen, w = iterate.combination
+            chosen, w = chosen[w > 0], w[w > 0]
+            points = FWPoints(
+                x[chosen],
+                w / w.sum(),
+                component[chosen],
+                root(iterate.mmd2),
+                mmd_trace=trace,
+                status=status,
+            )
+            if self.refine is None:
+                return points
+            return self.refine(kernel, p, points, rng=rng, norm2=target.norm2)
+
+    def _candidates(
+        self, p: GaussianMixture, M: int, rng: np.random.Generator
+    ) -> tuple[Array, Indices]:
+        if isinstance(self.search, Sampling):  # one of ours, whose points need no check
+            return self.search.draw(p, M, rng)
+        points = checked_points(self.search(p, M, rng=rng), p)
+        if points.shift is None:
+            return points.x, points.component
+        return points.x, responsible(p, points.x, rng)  # of the mixture as it is
+
+    def search_points_for(self, n: int) -> int:
+        """The number of search points for ``n`` points, whether it was given or not."""
+        return self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
+
+    def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
+        X = kernel.coordinates_of(x)
+        return Target(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
+
+    def _reached(self, iterate: Iterate) -> bool:
+        """Whether the MMD is at or below ``tol``, with the weights that would be returned."""
+        if self.tol is None or root(iterate.mmd2) > self.tol:
+            return False
+        _ = iterate.combination  # weights that have to be protected raise the MMD once more
+        return root(iterate.mmd2) <= self.tol
+
+    def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
+        """The loop of Algorithm 1: the trace of the MMD, and why it ended."""
+        if self.tol is None and isinstance(iterate, ConvexIterate | ProtectedIterate):  # in one go
+            iterate.moves(n)
+            trace = np.sqrt(np.maximum(iterate.mmd2_trace, 0.0))
+            return trace, Stop.POINTS if len(trace) == n else Stop.PRECISION
+        trace = np.empty(n)
+        for k in range(n):
+            if not iterate.move():
+                return trace[:k], Stop.PRECISION
+            trace[k] = root(iterate.mmd2)
+            if self._reached(iterate):
+                return trace[: k + 1], Stop.TOLERANCE
+        return trace, Stop.POINTS

@@ -1,0 +1,184 @@
+r"""The vertex search in rough arithmetic, decided in double precision: the same points for less.
+
+Kernel values are computed in single precision, at twice the speed or more, and iterates are known
+at all search points up to an error that is known as well.  The exact score of the roughly best
+points is a bar: points whose rough score lies above it by more than the error cannot win.  Of all
+others, usually one to three, the score is computed anew by the very operations of the full search.
+Once the scores are no larger than the error (wide kernel, low dimension, a small MMD) the full
+search takes over.
+
+*The error of a kernel value.*  With :math:`\epsilon = 2^{-24}`, coordinates that have been centred
+and rounded are off by :math:`\epsilon |X|`, and :math:`|e| \exp(-r e^2)` is at most
+:math:`0.43 / \sqrt r`: that makes :math:`1.72\, \epsilon |X| \sqrt r` for the two points.  Each
+operation on the squared distance adds :math:`u e^{-u} \epsilon \le 0.37\, \epsilon`, of which there
+are d + 5; the exponential, its weight and their product are good to :math:`4 \epsilon`, and the
+sum over S scales to :math:`S \epsilon`.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skh._compiled.corrective import HIDDEN
+from skh._compiled.extremes import bounds
+from skh._compiled.rough import ROUGH_BLOCK, SINGLE, rough_steps, to_single
+from skh._compiled.rows import LEVELS, combine_rows_and_search, take_in
+from skh._compiled.walk import Walk
+from skh._runtime.threads import get_threads, in_threads
+from skh._typing import Array, Indices
+from skh.frank_wolfe.point_blocks import Blocks
+from skh.frank_wolfe.vertex_search import SLACK, Combination, FullBlend, FullCombine, Target
+from skh.kernels.gaussian_kernel import root
+
+Single = NDArray[np.float32]
+NARROW = 1e-12  # scales further apart than this leave the range of single precision
+COARSE = 1e-3  # an error of kernel values that rules hardly any point out
+# Shares done anew at which ruling out becomes dearer than the full search: of kernel values, or of
+# sums of kept values, which are cheaper to have than the kernel.
+FUTILE, FUTILE_SUMS = 0.1, 0.02
+FEW = 1_500  # search points whose kernel values stay near the processor in full precision
+
+
+class Rough(NamedTuple):
+    """Search points and a kernel in single precision, in units of the kernel's smallest length."""
+
+    X: Single
+    mu: Single
+    scales: Single
+    error: float  # what a kernel value may be off, at most
+
+    @property
+    def reach(self) -> float:
+        """The distance from which on a kernel value is less than half a level."""
+        return sqrt(log(2 * LEVELS) / self.scales[0].min())
+
+    @classmethod
+    def of(cls, target: Target) -> Rough | None:
+        """None where single precision is too coarse."""
+        X, (rates, weights) = target.X, target.scales
+        low, high = in_threads(bounds, X.size)(X)
+        unit = rates.max()
+        with np.errstate(over="ignore"):
+            extent = np.sqrt(unit) * np.linalg.norm(0.5 * (high - low))
+        reach = extent * (weights @ np.sqrt(rates / unit))
+        error = float(1.72 * reach + 0.37 * (len(X) + 5) + 4 + rates.size) * SINGLE
+        if not (error < COARSE and rates.min() > NARROW * unit):
+            return None
+        single, mu = np.empty(X.shape, np.float32), np.empty(X.shape[1], np.float32)
+        centre = low + 0.5 * (high - low)
+        in_threads(to_single, X.size)(single, mu, X, target.mu, centre, np.sqrt(unit))
+        return cls(single, mu, np.array([rates / unit, weights], np.float32), error)
+
+
+def _lows(M: int) -> Single:
+    return np.empty(-(-M // ROUGH_BLOCK), np.float32)
+
+
+class RoughBlend:
+    """The same as `FullBlend`, in half the time."""
+
+    def __init__(self, target: Target, rough: Rough, n: int) -> None:
+        d, M = target.X.shape
+        self._target, self._errors = target, np.full(n + 1, SINGLE)
+        self._gap = -rough.mu
+        points = rough, target.X, target.mu, target.scales
+        history = np.empty((d, n)), np.empty(n), self._errors
+        self._arrays = self._gap, _lows(M), *points, *history
+        self._steps = in_threads(rough_steps, M)
+        self._threads = get_threads()
+        self._full: FullBlend | None = None
+
+    def run(self, walk: Walk, k: int, n: int) -> int:
+        """Take steps k to n and search after each; how many have then been taken."""
+        if self._full is not None:
+            return self._full.run(walk, k, n)
+        futile = FUTILE * self._gap.size
+        k, count = self._steps(walk, k, n, *self._arrays, self._threads, futile)
+        if count <= futile:
+            return int(k)
+        self._full = FullBlend(self._target)
+        self._full.catch_up(walk, k)
+        return self._full.run(walk, k, n)
+
+
+class RoughCombine:
+    """The same as `FullCombine` in a quarter of the memory or less, and so of the time.
+
+    It is the way to the rows of kernel values that takes the time; 16 bits each are enough to rule
+    out all but a few points, and where the points spread wider than the kernel reaches, whole
+    blocks of them are zero and are left out (`neighbours`).
+    """
+
+    def __init__(self, target: Target, rough: Rough, n: int) -> None:
+        blocks = Blocks.of(rough.X, rough.reach)
+        (d, B), order = blocks.low.shape, blocks.order
+        levels, owner = np.empty((B, n, blocks.size), np.uint16), np.empty((B, n), np.intp)
+        rows, centres = (levels, owner, np.zeros(B, np.intp)), np.empty((d, n))
+        boxes = blocks.X, blocks.low, blocks.high, rough.reach
+        self._target, self._rough, self._n, self._order = target, rough, n, order
+        self._place = np.empty_like(order)  # where in the blocks a search point stands
+        self._place[order] = np.arange(order.size)
+        self._mu, self._top = rough.mu[order], float(target.mu.max())
+        self._gap, lows = np.empty(order.size, np.float32), np.empty(B, np.float32)
+        self._to_add = *rows, *boxes, rough.X, rough.scales, target.X, target.scales, centres
+        exact = target.X, target.mu, target.scales, centres
+        self._to_search = self._gap, lows, self._mu, *rows, order, *exact
+        self._chosen: Indices = np.empty(0, np.intp)
+        self._full: FullCombine | None = None
+        self._wasted = 0.0  # kernel values beyond what the full search would have cost so far
+
+    def add(self, chosen: Indices) -> Array:
+        """Take in the last of the chosen points; its kernel values to all of them."""
+        if self._full is not None:
+            return self._full.add(chosen)
+        self._chosen = chosen
+        values: Array = take_in(*self._to_add, len(chosen) - 1, chosen[-1])
+        return values
+
+    def hide(self, j: int) -> None:
+        """Never find search point ``j`` again."""
+        self._target.mu[j] = HIDDEN
+        self._mu[self._place[j]] = HIDDEN
+
+    def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
+        """The next vertex for the weights of the programme, and the iterate there."""
+        if self._full is not None:
+            return self._full(qp, mmd2)
+        active = qp.active
+        vertex, value, count = combine_rows_and_search(
+            *self._to_search, active, qp.w, self._bound(len(active), mmd2)
+        )
+        values = self._gap.size * len(active)  # in all rows
+        self._wasted += max(count - FUTILE_SUMS * values, 0.0)
+        if self._wasted > values:
+            self._go_over_to_full_search()
+        return vertex, value
+
+    def _bound(self, rows: int, mmd2: float) -> float:
+        """What a gap may be off: it starts at minus the mean map and ends at most at the MMD.
+
+        Rows are added in fours; within them, sums are of the size of their share of the whole.
+        """
+        rounding = (rows / 4 + 12) * (self._top + root(mmd2)) * SINGLE
+        return 0.5 / LEVELS + self._rough.error + rounding + SLACK
+
+    def _go_over_to_full_search(self) -> None:
+        self._full = FullCombine(self._target, self._n)
+        for k in range(len(self._chosen)):
+            self._full.add(self._chosen[: k + 1])
+
+
+def blending_search(target: Target, n: int) -> FullBlend | RoughBlend:
+    """The search for ``n`` steps that blend in one vertex at a time."""
+    rough = Rough.of(target)
+    return FullBlend(target) if rough is None else RoughBlend(target, rough, n)
+
+
+def combining_search(target: Target, n: int) -> FullCombine | RoughCombine:
+    """The search for ``n`` steps that change all weights."""
+    rough = None if target.mu.size < FEW else Rough.of(target)
+    return FullCombine(target, n) if rough is None else RoughCombine(target, rough, n)

@@ -1,0 +1,271 @@
+r"""Gaussian mixtures: what a Gaussian transition makes of a set of weighted particles.
+
+The predictive distribution of a particle filter with Gaussian transitions is
+:math:`p(x) = \sum_{i=1}^K \pi_i \mathcal N(x | \mu_i, \Sigma_i)`, one component per particle
+(eq. 4 of the paper).  Everything that a quadrature rule needs of it is here: a way to draw from it
+that also tells the component, and its moments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, log, pi
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from skh import _checks
+from skh._compiled.pairs import squares_along_axes, squares_skewed
+from skh._compiled.sampling import (
+    add_rows,
+    inverse_transform,
+    look_up,
+    place_balls,
+    place_rows,
+)
+from skh._runtime.threads import in_threads
+from skh._typing import RNG, Array, Indices
+from skh.filtering.likelihood_information import Information
+from skh.gaussians.hilbert_curve import hilbert_order
+from skh.gaussians.linear_algebra import checked_factors, factored, inverse_root, symmetric
+
+FLAT = 1e-10  # of the mixture's variance, added to that of its components to have a density
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianMixture:
+    r"""A mixture of ``K`` Gaussians in ``d`` dimensions.
+
+    Parameters
+    ----------
+    weights : (K,)
+        Non-negative; scaled to sum to one.
+    means : (K, d)
+    covariances : () or (K,) or (d, d) or (K, d, d)
+        One variance for all components and directions, one variance per component, one full
+        matrix for all components, or one full matrix per component.  Singular matrices and zero
+        are allowed: a component without spread is a Dirac mass.  A diagonal ``(d,)`` is no form of
+        its own (it could not be told from (K,) where K = d): write ``np.diag`` of it.
+
+    Examples
+    --------
+    >>> p = GaussianMixture([0.25, 0.75], [[0.0], [4.0]], 1.0)
+    >>> p.mean, p.covariance
+    (array([3.]), array([[4.]]))
+    >>> x, component = p.sample(5, rng=0)
+    >>> x.shape, component.shape
+    ((5, 1), (5,))
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+    # What a filter knows of the observation to come; None outside of one.
+    information: Information | None = field(init=False, repr=False, default=None)
+    _weights: Array = field(init=False, repr=False)
+    _means: Array = field(init=False, repr=False)
+
+    def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
+        w = _checks.probabilities("weights", weights)
+        m = _checks.points("means", means).copy()  # the caller may use his array again
+        _checks.same_length("means", m, "weights", len(w))
+        S = _covariances(covariances, *m.shape)
+        if S.ndim >= 2:
+            S, self.__dict__["_factors"] = checked_factors("covariances", S)
+        self._keep(w, m, S)
+
+    def _keep(self, weights: Array, means: Array, covariances: Array) -> None:
+        """Keep arrays that nobody else has; what is seen of them refuses assignment.
+
+        Numba would compile its functions once more for arrays that do, so it gets the others.
+        """
+        self.__dict__.update(
+            weights=_checks.read_only(weights),
+            means=_checks.read_only(means),
+            covariances=_checks.read_only(covariances),
+            _weights=weights,
+            _means=means,
+        )
+
+    @classmethod
+    def _known(cls, weights: Array, means: Array, covariances: Array) -> GaussianMixture:
+        """A mixture of numbers that have been checked before, or follow from such."""
+        p = object.__new__(cls)
+        p._keep(weights, means, covariances)
+        return p
+
+    @cached_property
+    def _factors(self) -> Array:
+        """Square roots of the covariances."""
+        S = self.covariances
+        return np.sqrt(S) if S.ndim <= 1 else factored(S)[1]
+
+    def seen_by(self, information: Information | None) -> GaussianMixture:
+        """The same mixture, with what is known of the observation to come."""
+        p = object.__new__(type(self))
+        p.__dict__.update(self.__dict__, information=information)
+        return p
+
+    @property
+    def d(self) -> int:
+        """Dimension of the space."""
+        return int(self.means.shape[1])
+
+    def __len__(self) -> int:
+        """Number of components."""
+        return len(self.weights)
+
+    @cached_property
+    def mean(self) -> Array:
+        """Mean of the mixture, ``(d,)``."""
+        return self.weights @ self.means
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Covariance of the mixture, ``(d, d)``: within plus between the components."""
+        return self._mean_covariance() + self.covariance_of_means
+
+    @cached_property
+    def covariance_of_means(self) -> Array:
+        """Covariance of the components' means, ``(d, d)``."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = self.means - self.mean
+            covariance: Array = (self.weights * centred.T) @ centred
+        if not np.isfinite(covariance).all():
+            raise ValueError(
+                "means must be close enough to each other to have a finite covariance, got "
+                f"numbers from {self.means.min():g} to {self.means.max():g}"
+            )
+        return covariance
+
+    def _mean_covariance(self) -> Array:
+        S = self.covariances
+        if S.ndim in (0, 1):
+            return np.eye(self.d) * (S if S.ndim == 0 else self.weights @ S)
+        return S if S.ndim == 2 else np.einsum("k,kij->ij", self.weights, S)
+
+    @cached_property
+    def covariance_matrices(self) -> Array:
+        """The covariance of each component, ``(K, d, d)``, whatever form they were given in."""
+        S = self.covariances
+        if S.ndim in (0, 1):
+            S = np.multiply.outer(S, np.eye(self.d))
+        return np.broadcast_to(S, (len(self), self.d, self.d))
+
+    @cached_property
+    def curve(self) -> Indices:
+        """The components in the order of a Hilbert curve through their means."""
+        return hilbert_order(self._means)
+
+    def linear_map(self, A: Array) -> GaussianMixture:
+        """The mixture of ``A x`` when ``x`` follows this one."""
+        A = _checks.shaped("A", A, "m", self.d)
+        S = symmetric(A @ self.matrices @ A.T)
+        return self._known(self._weights, self.means @ A.T, S)
+
+    @cached_property
+    def matrices(self) -> Array:
+        """One matrix where all components share it, and otherwise one each."""
+        own = self.covariances.ndim in (1, 3)
+        return self.covariance_matrices if own else self._mean_covariance()
+
+    def widened(self, factor: float) -> GaussianMixture:
+        """The mixture with all covariances multiplied by a positive number."""
+        factor = _checks.positive("factor", factor)
+        return self._known(self._weights, self._means, np.asarray(factor * self.covariances))
+
+    def shrunk(self, share: float) -> GaussianMixture:
+        """The mixture with its means drawn together, of the same mean and covariance.
+
+        All components get ``share`` of the covariance of the means, and these that much less.
+        """
+        share = _checks.fraction("share", share)
+        means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
+        return self._known(self._weights, means, self.matrices + share * self.covariance_of_means)
+
+    def choose(self, u: Array) -> Indices:
+        """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
+        u = _checks.below_one("u", u)
+        cumulative = np.cumsum(self.weights)
+        cumulative /= cumulative[-1]
+        shared = in_threads(look_up, len(u))
+        find = inverse_transform if shared is look_up else shared  # faster where u is rising
+        chosen: Indices = find(cumulative, u)
+        return chosen
+
+    def place(self, component: Indices, z: Array) -> Array:
+        """Points of the given components from standard normal ``z``, both with ``n`` rows."""
+        component = _checks.indices("component must hold numbers", component, len(self))
+        return self.place_chosen(component, _checks.shaped("z", z, len(component), self.d))
+
+    def place_chosen(self, component: Indices, z: Array) -> Array:
+        """`place` for components that `choose` has chosen."""
+        L, n = self._factors, len(component)
+        if L.ndim == 2:
+            x = z @ L.T
+            in_threads(add_rows, n)(x, self._means, component)
+            return x
+        if L.ndim == 3:
+            return np.asarray(in_threads(place_rows, n)(self._means, L, component, z))
+        return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
+
+    def divided(self, B: Array) -> Array:
+        """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d)."""
+        return np.asarray(np.linalg.solve(self.matrices + np.diag(self._trace), B))
+
+    @property
+    def _trace(self) -> Array:
+        """A trace of the mixture's spread, for components that have none of their own."""
+        variances = self.covariance.diagonal()
+        return FLAT * np.where(variances > 0.0, variances, 1.0)
+
+    def log_densities(self, x: Array) -> Array:
+        """``log(weights[k] N(x | means[k], covariances[k]))`` for each row of x, ``(n, K)``.
+
+        Covariances are raised by a trace, so that a component without any has a density as well.
+        """
+        x, trace = _checks.points("x", x, self.d), self._trace
+        if self.covariances.ndim == 1:
+            S = self.covariances[:, None] + trace  # (K, d)
+            square = squares_along_axes(x, self._means, 1.0 / S)
+            log_determinant = -0.5 * np.log(S).sum(axis=1)
+        elif self.covariances.ndim == 3:
+            W = inverse_root(self.covariances + np.diag(trace))
+            square = squares_skewed(np.ascontiguousarray(x.T), self._means, W)
+            log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
+        else:
+            W = inverse_root(self._mean_covariance() + np.diag(trace))
+            square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
+            log_determinant = np.log(W.diagonal()).sum()
+        with np.errstate(divide="ignore"):  # a component of weight zero
+            heights = np.log(self.weights) + log_determinant - 0.5 * self.d * log(2 * pi)
+        return np.asarray(heights - 0.5 * square)
+
+    def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
+        """``n`` independent draws, and the component that each came from."""
+        n = _checks.positive_int("n", n)
+        rng = _checks.generator(rng)
+        component = self.choose(rng.random(n))
+        return self.place_chosen(component, rng.standard_normal((n, self.d))), component
+
+
+def check_mixture(name: str, value: object) -> None:
+    """Refuse what is no mixture."""
+    if not isinstance(value, GaussianMixture):
+        raise TypeError(f"{name} must be a GaussianMixture, got {value!r}")
+
+
+def _covariances(value: ArrayLike, K: int, d: int) -> Array:
+    if type(value) is float and 0.0 <= value < inf:  # one variance for all, the cheapest filters'
+        return np.array(value)
+    S = _checks.real_array("covariances", value)
+    if S.shape not in ((), (K,), (d, d), (K, d, d)):
+        raise ValueError(
+            f"covariances must have shape (), ({K},), ({d}, {d}) or ({K}, {d}, {d}) "
+            f"for {K} means in {d} dimensions, got {S.shape}"
+        )
+    if S.ndim < 2 and S.min() < 0:
+        raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
+    return S.copy()

@@ -1,0 +1,274 @@
+r"""The Gaussian kernel, its closed forms for Gaussian mixtures, and the MMD.
+
+For :math:`\kappa(x, x') = \exp(-\|x - x'\|^2 / 2\sigma^2)` and a mixture p (paper, section 2.3):
+
+.. math::
+
+    \mu_p(x) = \textstyle\sum_i \pi_i\, |B_i|^{-1/2}
+               \exp\bigl(-\tfrac{1}{2\sigma^2} (x - \mu_i)^\top B_i^{-1} (x - \mu_i)\bigr),
+    \qquad B_i = I + \Sigma_i / \sigma^2,
+
+which is :math:`\sum_i \pi_i (\sqrt{2\pi}\sigma)^d \mathcal N(x | \mu_i, \Sigma_i + \sigma^2 I)`
+written so that nothing over- or underflows and a singular :math:`\Sigma_i` does no harm.  Likewise
+:math:`\|\mu_p\|^2` is the double sum with :math:`B_{ij} = I + (\Sigma_i + \Sigma_j) / \sigma^2`. An
+average of kernels averages both; a metric is a change of coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skh import _checks
+from skh._compiled.base import kernel_row, transposed
+from skh._compiled.bumps import add_bumps
+from skh._compiled.pairs import pair_sum, pair_sum_along_axes
+from skh._runtime.threads import in_threads
+from skh._typing import Array
+from skh.gaussians.linear_algebra import check_covariance, symmetric
+from skh.gaussians.mixture import GaussianMixture, check_mixture
+from skh.kernels.mean_map import AlignedMeanMap, add_mean_map
+
+
+@dataclass(frozen=True)
+class GaussianKernel:
+    r"""The kernel :math:`\sum_s a_s \exp(-(x - x')^\top \Lambda^{-1} (x - x') / 2\sigma_s^2)`.
+
+    Parameters
+    ----------
+    variance : float or sequence of floats
+        :math:`\sigma^2`; several values mean the average of those Gaussians, a kernel that resolves
+        several scales at once.
+    metric : (d, d), optional
+        The positive definite matrix :math:`\Lambda` in which distances are measured; the identity
+        if left out.
+    weights : sequence of floats, optional
+        :math:`a_s`, scaled to sum to one; all equal if left out.
+
+    Examples
+    --------
+    >>> kernel = GaussianKernel(1.0)
+    >>> p = GaussianMixture([1.0], [[0.0]], 1.0)
+    >>> kernel.mean_map(p, [[0.0]]).round(4)
+    array([0.7071])
+    """
+
+    variance: float | Sequence[float]
+    metric: ArrayLike | None = None
+    weights: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        variances = _checks.real_array("variance", self.variance)
+        if variances.ndim > 1 or variances.size == 0 or variances.min() <= 0:
+            raise ValueError(
+                f"variance must be a positive number or a sequence of them, got {self.variance!r}"
+            )
+        plain = tuple(variances.tolist()) if variances.ndim else float(variances)
+        object.__setattr__(
+            self, "variance", plain
+        )  # the caller's list may change, a kernel may not
+        if self.metric is not None:
+            object.__setattr__(self, "metric", _metric(self.metric))
+        if self.weights is not None:
+            weights = _checks.probabilities("weights", self.weights)
+            _checks.same_length("weights", weights, "variance", variances.size)
+            object.__setattr__(self, "weights", tuple(weights.tolist()))
+
+    @cached_property
+    def variances(self) -> Array:
+        """The variances of the averaged Gaussians, ``(S,)``."""
+        return np.atleast_1d(np.asarray(self.variance, dtype=np.float64))
+
+    @cached_property
+    def scales(self) -> Array:
+        r"""The factors :math:`1 / 2\sigma_s^2` of the squared distance, and the weights, (2, S)."""
+        S = self.variances.size
+        weights = np.full(S, 1.0 / S) if self.weights is None else np.array(self.weights)
+        return np.array([0.5 / self.variances, weights])
+
+    @cached_property
+    def _from_unit(self) -> Array | None:
+        """The factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
+        if self.metric is None:
+            return None
+        return np.asarray(np.linalg.cholesky(np.asarray(self.metric, dtype=np.float64)))
+
+    @cached_property
+    def _to_unit(self) -> Array | None:
+        """Its inverse T, T'T = inverse metric: in coordinates T x the metric is the identity."""
+        L = self._from_unit
+        return None if L is None else np.asarray(np.linalg.inv(L))
+
+    def _check_dimension(self, d: int) -> None:
+        if self._to_unit is not None and len(self._to_unit) != d:
+            raise ValueError(
+                f"metric must be ({d}, {d}) for points in {d} dimensions, "
+                f"got ({len(self._to_unit)}, {len(self._to_unit)})"
+            )
+
+    def coordinates(self, x: ArrayLike, d: int | None = None, name: str = "x") -> Array:
+        """Rows ``x`` as coordinate-major ``(d, n)`` points, in which the metric is the identity."""
+        return self.coordinates_of(_checks.points(name, x, d))
+
+    def coordinates_of(self, x: Array) -> Array:
+        """`coordinates` of points that are known to be finite."""
+        self._check_dimension(x.shape[1])
+        if self._to_unit is not None:
+            return self._to_unit @ x.T
+        turned = in_threads(transposed, len(x))  # NumPy is as fast, but has no threads
+        return np.ascontiguousarray(x.T) if turned is transposed else turned(x)
+
+    def from_coordinates(self, X: Array) -> Array:
+        """Points ``(d, n)`` in those coordinates as rows: the inverse of `coordinates`."""
+        return np.ascontiguousarray((X if self._from_unit is None else self._from_unit @ X).T)
+
+    def mixture(self, p: GaussianMixture) -> GaussianMixture:
+        """``p`` in the same coordinates."""
+        check_mixture("p", p)
+        self._check_dimension(p.d)
+        return p if self._to_unit is None else p.linear_map(self._to_unit)
+
+    def aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
+        """The axes (columns) that all components share in the `coordinates`, and ``p`` along them.
+
+        Means are (K, d), variances (K, d), or (1, d) if they are the same for all.  For a mixture
+        whose components do not have a matrix each.
+        """
+        self._check_dimension(p.d)
+        T, S = np.eye(p.d) if self._to_unit is None else self._to_unit, p.covariances
+        if self._to_unit is None and S.ndim < 2:
+            return T, p.means, np.multiply.outer(np.atleast_1d(S), np.ones(p.d))
+        shape, size = (T @ S, np.ones(())) if S.ndim == 2 else (T, S)
+        variances, axes = np.linalg.eigh(symmetric(shape @ T.T))
+        along = np.multiply.outer(np.atleast_1d(size), np.maximum(variances, 0.0))
+        return axes, (p.means @ T.T) @ axes, along
+
+    def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """The kernel between all rows of ``x`` and all rows of ``y``, ``(n, m)``."""
+        X = self.coordinates(x)
+        Y = self.coordinates(y, len(X), "y")
+        out = np.empty((X.shape[1], Y.shape[1]))
+        for row, c in zip(out, X.T, strict=True):
+            kernel_row(row, Y, c, self.scales)
+        return out
+
+    def weighted_sum(self, x: ArrayLike, w: ArrayLike, y: ArrayLike) -> Array:
+        """``gram(y, x) @ w`` in memory of one row: the mean map of the weighted points ``x``."""
+        X = self.coordinates(x)
+        Y = self.coordinates(y, len(X), "y")
+        w = _checks.shaped("w", w, "n")
+        _checks.same_length("w", w, "x", X.shape[1])
+        out = np.zeros(Y.shape[1])
+        for rate, weight in self.scales.T:
+            add_bumps(out, Y, X.T, weight * w, np.full(len(w), rate))
+        return out
+
+    def mean_map(self, p: GaussianMixture, x: ArrayLike) -> Array:
+        r""":math:`\mu_p(x) = E_p[\kappa(X, x)]` at each row of ``x``, ``(n,)``, exact."""
+        check_mixture("p", p)
+        return self.mean_map_at(p, self.coordinates(x, p.d))
+
+    def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
+        """The mean map at points ``X`` (d, n) given in the kernel's `coordinates`."""
+        check_mixture("p", p)
+        X = _checks.shaped("X", X, p.d, "n")
+        if self._turns(p):
+            return self.aligned_mean_map(p)(X)
+        return self._mean_map(self.mixture(p), X)
+
+    def _turns(self, p: GaussianMixture) -> bool:
+        """Whether balls, one size per component, are ellipsoids in the `coordinates`."""
+        return self.metric is not None and p.covariances.ndim == 1
+
+    def aligned_mean_map(self, p: GaussianMixture) -> AlignedMeanMap:
+        """The mean map along the axes that all components share; see `aligned`."""
+        axes, means, S = self.aligned(p)
+        return AlignedMeanMap.of(axes.T, p.weights, means, S, self.scales)
+
+    def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
+        out = np.zeros(X.shape[1])
+        for variance, weight in zip(self.variances, self.scales[1], strict=True):
+            add_mean_map(out, p, X, variance, weight)
+        return out
+
+    def mean_norm2(self, p: GaussianMixture) -> float:
+        r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
+        check_mixture("p", p)
+        if p.covariances.ndim == 1:
+            _, means, S = self.aligned(p)
+            return float(
+                self.scales[1] @ [_aligned_sum(p._weights, means, S, v) for v in self.variances]
+            )
+        p = self.mixture(p)
+        if p.covariances.ndim in (0, 2):
+            # X - X' has the covariance 2 S around m_i - m_j, as in the mean map of that mixture.
+            X = np.ascontiguousarray(p._means.T)
+            return float(p.weights @ self._mean_map(p.widened(2.0), X))
+        return float(self.scales[1] @ [_pair_sum(p, v) for v in self.variances])
+
+
+def _aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
+    """The squared norm of the mean map for one scale, where the components share their axes."""
+    X, V = np.ascontiguousarray(means.T), np.ascontiguousarray(S.T)
+    return float(pair_sum_along_axes(w, X / variance**0.5, V / variance))
+
+
+def _pair_sum(p: GaussianMixture, variance: float) -> float:
+    """The same where each component has a matrix of its own."""
+    rows, columns = np.tril_indices(p.d)
+    S = np.ascontiguousarray(p.covariances[:, rows, columns].T) / variance
+    X = np.ascontiguousarray(p.means.T) / variance**0.5
+    return float(pair_sum(p._weights, S, X))
+
+
+def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) -> float:
+    r"""Maximum mean discrepancy between ``p`` and the points ``x`` with weights ``w``, exact.
+
+    :math:`\mathrm{MMD}^2 = w^\top K w - 2 w^\top \mu_p(x) + \|\mu_p\|^2`, the squared worst error
+    over the unit ball of the kernel's function space (paper, eq. 3).  It is a difference of nearly
+    equal numbers: what rounding makes negative is reported as zero, and values below ~1e-8 are
+    noise.
+
+    Examples
+    --------
+    >>> p = GaussianMixture([0.5, 0.5], [[0.0], [1.0]], 0.0)
+    >>> mmd(GaussianKernel(1.0), p, [[0.0], [1.0]], [0.5, 0.5])
+    0.0
+    """
+    check_kernel("kernel", kernel)
+    check_mixture("p", p)
+    x = _checks.points("x", x, p.d)
+    w = _checks.probabilities("w", w)
+    _checks.same_length("w", w, "x", len(x))
+    quadratic = float(w @ kernel.weighted_sum(x, w, x))
+    linear = float(w @ kernel.mean_map(p, x))
+    return root(quadratic - 2 * linear + kernel.mean_norm2(p))
+
+
+def check_kernel(name: str, value: object) -> None:
+    """Refuse what is no kernel."""
+    if not isinstance(value, GaussianKernel):
+        raise TypeError(f"{name} must be a GaussianKernel, got {value!r}")
+
+
+def _metric(value: ArrayLike) -> tuple[tuple[float, ...], ...]:
+    """A metric as a plain value, if it is symmetric positive definite."""
+    metric = _checks.real_array("metric", value)
+    if metric.ndim != 2 or metric.shape[0] != metric.shape[1]:
+        raise ValueError(f"metric must be a (d, d) matrix, got shape {metric.shape}")
+    check_covariance("metric", metric)
+    try:
+        np.linalg.cholesky(metric)
+    except np.linalg.LinAlgError:
+        raise ValueError(f"metric must be positive definite, got {value!r}") from None
+    return tuple(tuple(row) for row in metric.tolist())
+
+
+def root(square: float) -> float:
+    """The square root of a number that only rounding can have made negative."""
+    return sqrt(max(square, 0.0))

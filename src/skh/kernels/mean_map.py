@@ -1,0 +1,75 @@
+r"""Mean maps of Gaussian mixtures as sums of Gaussian bumps, in coordinates of unit metric.
+
+Whatever the form of the covariances, each component and each scale of the kernel adds one bump
+:math:`h \exp(-|A x - b|^2 / 2)`, where A is the inverse root of :math:`\Sigma_i + \sigma^2 I`. What
+differs is how much can be shared: a multiple of the identity, one matrix for all components, one
+set of axes for all, or nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skh._compiled.bumps import add_aligned_bumps, add_bumps, add_skewed_bumps
+from skh._runtime.threads import in_threads
+from skh._typing import Array
+from skh.gaussians.linear_algebra import whitener
+from skh.gaussians.mixture import GaussianMixture
+
+
+class AlignedMeanMap(NamedTuple):
+    """The mean map of components that share their axes, all scales together."""
+
+    axes: Array  # (d, d), rows: x in these axes is axes @ x
+    A: Array  # (d, S K): the diagonals, in these axes
+    b: Array  # (d, S K)
+    heights: Array  # (S K,)
+
+    @classmethod
+    def of(
+        cls, axes: Array, weights: Array, means: Array, S: Array, scales: Array
+    ) -> AlignedMeanMap:
+        """For means (K, d) and variances (K, d) or (1, d) along the axes."""
+        variances, heights = 0.5 / scales[0], scales[1][:, None]
+        total = variances[:, None, None] + S
+        (K, d), s = means.shape, len(variances)
+        A = np.broadcast_to(1.0 / np.sqrt(total), (s, K, d)).reshape(-1, d).T
+        determinant = np.prod(total / variances[:, None, None], axis=2) ** -0.5
+        b = A * np.tile(means.T, s)
+        return cls(axes, np.ascontiguousarray(A), b, (heights * determinant * weights).ravel())
+
+    def __call__(self, X: Array) -> Array:
+        """At the columns of ``X``."""
+        out = np.zeros(X.shape[1])
+        add = in_threads(add_aligned_bumps, out.size)
+        add(out, self.axes @ X, self.A, self.b, self.heights)
+        return out
+
+
+def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
+    """The mean map for one scale, unless each component has a matrix of its own: A, heights, rates.
+
+    It is the sum of ``heights[i] exp(-rates[i] |A (x - means[i])|^2)``.
+    """
+    S = p.covariances / variance
+    if S.ndim <= 1:
+        b = np.broadcast_to(1 + S, p.weights.shape)
+        return np.eye(p.d), p.weights * b ** (-p.d / 2), 0.5 / (variance * b)
+    W, determinant = whitener(np.eye(p.d) + S)
+    return W / variance**0.5, p.weights * determinant, np.full(len(p), 0.5)
+
+
+def add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weight: float) -> None:
+    """Add ``weight`` times the mean map of ``p`` for one scale at the columns of ``X``."""
+    if p.covariances.ndim < 3:
+        A, heights, rates = _bumps(p, variance)
+        if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
+            X = A @ X
+        add = in_threads(add_bumps, out.size)
+        add(out, X, p.means @ A.T, weight * heights, rates)
+        return
+    W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
+    A, heights = W / variance**0.5, weight * p.weights * determinant
+    in_threads(add_skewed_bumps, out.size)(out, X, p._means, heights, A)

@@ -1,0 +1,59 @@
+r"""Localisation by ranges: a wanderer in the plane, and its distances to two beacons.
+
+The beacons stand on the first axis, so a position and its mirror image explain the ranges equally
+well: the filter has two modes, which meet and part as the wanderer circles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, log, pi, sin
+
+import numpy as np
+
+from skh._typing import RNG, Array
+from skh.gaussians.mixture import GaussianMixture
+from skh.models.simulation import simulate
+
+BEACONS = np.array([[-3.0, 0.0], [3.0, 0.0]])
+TURN, SHRINK = 0.1, 0.99  # per step, about the origin
+STEP = 0.15  # variance of a step
+NOISE = 0.2  # standard deviation of a range
+
+ROTATION = SHRINK * np.array([[cos(TURN), -sin(TURN)], [sin(TURN), cos(TURN)]])
+
+
+@dataclass(frozen=True)
+class Localisation:
+    """A position that turns about the origin, and its distances to two beacons."""
+
+    def prior(self) -> GaussianMixture:
+        """N(0, 9 I)."""
+        return GaussianMixture([1.0], [[0.0, 0.0]], 9.0)
+
+    def transition(self, t: int, x: Array) -> tuple[Array, float]:
+        """One Gaussian per particle."""
+        return x @ ROTATION.T, STEP
+
+    def ranges(self, x: Array) -> Array:
+        """The distances of positions (..., 2) to the beacons, (..., 2)."""
+        return np.asarray(np.linalg.norm(x[..., None, :] - BEACONS, axis=-1))
+
+    def log_likelihood(self, t: int, x: Array, y: Array) -> Array:
+        """``log N(y | ranges, NOISE^2 I)``."""
+        with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+            squares: Array = np.sum(((y - self.ranges(x)) / NOISE) ** 2, axis=-1)
+        return -0.5 * squares - log(2 * pi * NOISE**2)
+
+    def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
+        """A draw of y_t."""
+        return self.ranges(x) + NOISE * rng.standard_normal(2)
+
+    def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
+        """States (T, 2) and observations (T, 2)."""
+        return simulate(self, T, rng)
+
+
+def localisation() -> Localisation:
+    """The localisation model."""
+    return Localisation()

@@ -1,0 +1,34 @@
+"""Drawing states and observations from a model."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from skh import _checks
+from skh._typing import RNG, Array
+from skh.filtering.model_protocols import Model, predictive
+from skh.gaussians.mixture import GaussianMixture
+
+
+class Observable(Model, Protocol):
+    """A model that can also draw an observation."""
+
+    def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
+        """A draw of y_t given one state ``x`` of shape (d,)."""
+        ...
+
+
+def simulate(model: Observable, T: int, rng: RNG) -> tuple[Array, Array]:
+    """States (T, d) and observations (T, m) of a plain model."""
+    T = _checks.positive_int("T", T)
+    rng = _checks.generator(rng)
+    states, ys = [], []
+    mixture: GaussianMixture = model.prior()
+    for t in range(T):
+        x, _ = mixture.sample(1, rng=rng)
+        states.append(x[0])
+        ys.append(model.observe(t, x[0], rng))
+        mixture, _ = predictive(model.transition(t, x), np.ones(1))
+    return np.array(states), np.array(ys)

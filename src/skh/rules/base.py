@@ -1,0 +1,149 @@
+"""The one seam of the library: a rule turns a mixture into n weighted points.
+
+Step 3 of Algorithm 2 is replaceable, and nothing else in a particle filter knows by what it was
+replaced.  Your own rule is any callable with this signature::
+
+    def antithetic(p, n, *, rng=None):
+        rng = np.random.default_rng(rng)
+        half = (n + 1) // 2
+        z = rng.standard_normal((half, p.d))
+        component = np.tile(p.choose(rng.random(half)), 2)[:n]
+        x = p.place(component, np.concatenate([z, -z])[:n])
+        return skh.WeightedPoints(x, np.full(n, 1 / n), component)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import nan
+from numbers import Real
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+
+from skh import _checks
+from skh._compiled.checks import first_negative_and_total, first_not_finite
+from skh._typing import RNG, Array, Indices
+from skh.gaussians.mixture import GaussianMixture, check_mixture
+from skh.kernels.gaussian_kernel import GaussianKernel, check_kernel, mmd
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """How far the component of each point had been moved before the point was taken from it.
+
+    ``mean`` (n, d) is what is to be expected given the points, ``root`` (n, d, d) holds factors L
+    of the covariances L L' around it.  See `ancestors`.
+    """
+
+    mean: Array
+    root: Array
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedPoints:
+    """Points ``x`` (n, d) with weights ``w`` (n,) on the simplex: an approximation of a mixture.
+
+    ``component`` (n,) tells which component of the mixture each point was drawn from; in a particle
+    filter that is its ancestor.  ``mmd`` is the distance to the mixture where the rule knows it,
+    and NaN where it does not (a random rule has no kernel to measure it with: see `Measured`).
+    ``shift``, if any, tells how far that component had been moved.
+    """
+
+    x: Array
+    w: Array
+    component: Indices
+    mmd: float = nan
+    shift: Shift | None = None
+
+    def __len__(self) -> int:
+        """Number of points."""
+        return len(self.w)
+
+    def sealed(self) -> Self:
+        """The same points, in places that refuse assignment."""
+        points = object.__new__(type(self))  # in a third of the time of `replace`
+        points.__dict__.update(self.__dict__, x=_checks.read_only(self.x))
+        return points
+
+
+P = TypeVar("P", bound=WeightedPoints)
+
+
+class Rule(Protocol):
+    """Anything that makes ``n`` weighted points of a mixture; optimising rules may return fewer."""
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """At most ``n`` points that stand for ``p``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The same points as ``rule`` gives, with their MMD measured by ``kernel``.
+
+    >>> import skh
+    >>> p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    >>> rule = skh.Measured(skh.MonteCarlo(), skh.GaussianKernel(1.0))
+    >>> rule(p, 10, rng=0).mmd > 0
+    True
+    """
+
+    rule: Rule
+    kernel: GaussianKernel
+
+    def __post_init__(self) -> None:
+        _checks.rule("rule", self.rule)
+        check_kernel("kernel", self.kernel)
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """The points of the rule, with ``mmd`` filled in."""
+        n, rng = asked(p, n, rng)
+        points = checked_points(self.rule(p, n, rng=rng), p)
+        return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))
+
+
+def asked(p: GaussianMixture, n: int, rng: RNG) -> tuple[int, np.random.Generator]:
+    """What a rule was asked for, if it is that many points of a mixture."""
+    check_mixture("p", p)
+    return _checks.positive_int("n", n), _checks.generator(rng)
+
+
+def checked_points(points: P, p: GaussianMixture) -> P:
+    """What a rule returned, with arrays of the usual kinds, if it makes sense."""
+    if not isinstance(points, WeightedPoints):
+        raise TypeError(f"rule must return WeightedPoints, got {points!r}")
+    if not isinstance(points.mmd, float | Real):
+        raise TypeError(f"rule must return a number for mmd, got {points.mmd!r}")
+    x = np.asarray(_checks.floats("the x that a rule returns", points.x), order="C")
+    w = np.asarray(_checks.floats("the w that a rule returns", points.w), order="C")
+    component, n = np.asarray(points.component), w.size
+    if n == 0:
+        raise ValueError(f"rule must return at least one point, got w={points.w!r}")
+    if x.shape != (n, p.d) or w.shape != (n,) or component.shape != (n,):
+        raise ValueError(
+            f"rule must return x, w, component of shapes ({n}, {p.d}), ({n},), ({n},), "
+            f"got {x.shape}, {w.shape}, {component.shape}"
+        )
+    negative, total = first_negative_and_total(w)
+    if negative >= 0:
+        raise ValueError(f"rule must return non-negative weights, got {w[negative]} at {negative}")
+    if not abs(total - 1) < 1e-6:
+        raise ValueError(f"rule must return weights that sum to one, got a sum of {total}")
+    if (i := first_not_finite(x.ravel())) >= 0:
+        raise ValueError(f"rule must return finite points, got {x[i // p.d]} at {i // p.d}")
+    index = _checks.indices("rule must return components", component, len(p))
+    shift = _checked_shift(points.shift, *x.shape)
+    usual = x is points.x and w is points.w and index is points.component and shift is None
+    return points if usual else replace(points, x=x, w=w, component=index, shift=shift)
+
+
+def _checked_shift(shift: Shift | None, n: int, d: int) -> Shift | None:
+    if shift is None:
+        return None
+    if not isinstance(shift, Shift):
+        raise TypeError(f"the shift that a rule returns must be a Shift or None, got {shift!r}")
+    return Shift(
+        _checks.shaped("the mean of the shift that a rule returns", shift.mean, n, d),
+        _checks.shaped("the root of the shift that a rule returns", shift.root, n, d, d),
+    )

@@ -1,0 +1,143 @@
+"""Rules that draw: Monte Carlo, stratified, systematic and quasi-Monte Carlo, with equal weights.
+
+All choose a component by inverse transform of a number u in [0, 1) and place the point by a
+Gaussian draw; they differ in how even the numbers are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, log2
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import ndtri
+
+from skh._checks import BELOW_ONE
+from skh._compiled.sampling import inverse_transform, scrambled_net, systematic
+from skh._typing import RNG, Array, Indices, Integers
+from skh.gaussians.mixture import GaussianMixture
+from skh.rules.base import WeightedPoints, asked
+from skh.rules.random_numbers import normals, uniforms
+
+Order = Literal["storage", "hilbert"]
+SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, which keeps the numbers below one
+
+
+class Sampling(ABC):
+    """A rule that draws its points, all of the same weight."""
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """``n`` points of ``p`` with equal weights."""
+        n, rng = asked(p, n, rng)
+        x, component = self.draw(p, n, rng)
+        return WeightedPoints(x, np.full(n, 1 / n), component)
+
+    @abstractmethod
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """The points (n, d) and their components (n,)."""
+
+
+def _gaussian_draw(
+    p: GaussianMixture, component: Indices, rng: np.random.Generator
+) -> tuple[Array, Indices]:
+    return p.place_chosen(component, normals(rng, len(component), p.d)), component
+
+
+@dataclass(frozen=True)
+class MonteCarlo(Sampling):
+    """Independent draws; in a filter, the bootstrap particle filter with multinomial resampling.
+
+    >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+    >>> points = MonteCarlo()(p, 3, rng=0)
+    >>> points.x.shape, points.w.round(2), points.mmd
+    ((3, 1), array([0.33, 0.33, 0.33]), nan)
+    """
+
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """Independent points."""
+        return _gaussian_draw(p, p.choose(uniforms(rng, n)), rng)
+
+
+@dataclass(frozen=True)
+class Stratified(Sampling):
+    """One component from each of n equal strata of [0, 1): stratified resampling."""
+
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """The k-th component is chosen by a number in [k/n, (k+1)/n)."""
+        u = (np.arange(n) + uniforms(rng, n)) / n
+        return _gaussian_draw(p, p.choose(np.minimum(u, BELOW_ONE)), rng)  # may round to one
+
+
+@dataclass(frozen=True)
+class Systematic(Sampling):
+    """As `Stratified`, with one common offset in all strata: systematic resampling."""
+
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """The k-th component is chosen by (k + u)/n with one u for all."""
+        return _gaussian_draw(p, systematic(p._weights, n, rng.random()), rng)
+
+
+@dataclass(frozen=True)
+class QuasiMonteCarlo(Sampling):
+    """A scrambled Sobol sequence in d + 1 dimensions (paper, appendix C.1, "QMC implementation").
+
+    The last coordinate chooses the component by inverse transform, the first d place the point.
+    With ``order="storage"`` the components stand as they are stored, which is the paper's rule;
+    with ``order="hilbert"`` they are first sorted along a Hilbert curve through their means, which
+    makes the filter the sequential quasi-Monte Carlo of Gerber and Chopin (2015).
+
+    >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+    >>> x = QuasiMonteCarlo()(p, 64, rng=0).x
+    >>> bool(abs(x.mean() - 2.0) < 0.05), bool(abs(x.var() - 5.0) < 0.3)
+    (True, True)
+    """
+
+    order: Order = "hilbert"
+
+    def __post_init__(self) -> None:
+        if self.order not in get_args(Order):
+            raise ValueError(f"order must be 'storage' or 'hilbert', got {self.order!r}")
+
+    def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
+        """Any n will do, powers of two are the most even."""
+        u = _scrambled_sobol(n, p.d + 1, rng)
+        component = self._choose(p, u[:, -1])
+        return p.place_chosen(component, ndtri(u[:, :-1])), component
+
+    def _choose(self, p: GaussianMixture, u: Array) -> Indices:
+        if self.order == "storage":
+            return p.choose(u)
+        order = p.curve
+        cumulative = np.cumsum(p.weights[order])
+        chosen: Indices = order[inverse_transform(cumulative / cumulative[-1], u)]
+        return chosen
+
+
+def _scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
+    """The first n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
+    directions = _sobol_directions(d, max(ceil(log2(n)), 1))
+    m = directions.shape[1]
+    digits = rng.integers(0, 1 << SOBOL_BITS, (d, m + 1))
+    # A lower triangular scramble with ones on its diagonal: column k starts at digit k.
+    lead = np.int64(1) << (SOBOL_BITS - 1 - np.arange(m))
+    columns = lead | (digits[:, :m] & (lead - 1))
+    # At the centre of each cell: never 0, where ndtri is infinite.
+    u: Array = scrambled_net(n, directions, columns, digits[:, m], SOBOL_BITS)
+    return u
+
+
+@lru_cache(maxsize=64)
+def _sobol_directions(d: int, m: int) -> Integers:
+    """The first m direction numbers of each of d coordinates, ``(d, m)``.
+
+    SciPy shows them only in its points: point 2^k of the unscrambled sequence, whose Gray code has
+    the bits k and k - 1, is the exclusive or of two of them.
+    """
+    from scipy.stats import qmc  # takes longer to import than all the rest of this library
+
+    net = qmc.Sobol(d, scramble=False, bits=SOBOL_BITS).random_base2(m)
+    points = (net[2 ** np.arange(m)] * 2.0**SOBOL_BITS).astype(np.int64)
+    return np.ascontiguousarray(np.bitwise_xor.accumulate(points).T)

@@ -1,0 +1,98 @@
+"""Every example runs: the programs, those on pages and those in docstrings of modules."""
+
+import re
+import runpy
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+import skh
+from skh.filtering import model_protocols
+from skh.rules import base
+from skh.trajectory import read_tum
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def on_page(page):
+    """What the first piece of code on a page defines."""
+    code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    scope = {}
+    exec(code.group(1), scope)
+    return scope
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md"])
+def test_examples_in_the_text_run(page, capsys):
+    result = on_page(page)["result"]
+    assert len(result.means) > 1
+    assert np.isfinite(result.means).all()
+    assert ("[" in capsys.readouterr().out) == (page == "README.md")  # which prints
+
+
+def in_docstring(module):
+    """What the indented lines of a module's docstring define."""
+    lines = [line for line in module.__doc__.splitlines() if line.startswith("    ")]
+    scope = {"np": np, "skh": skh}
+    exec(dedent("\n".join(lines)), scope)
+    return scope
+
+
+def test_examples_in_docstrings_run():
+    assert in_docstring(skh)["result"].means.shape == (100, 1)
+    gain, rule = in_docstring(model_protocols)["RandomGain"](), in_docstring(base)["antithetic"]
+    result = skh.particle_filter(gain, [0.5, 1.0, 0.8], rule, 51, rng=0)
+    assert np.isfinite(result.means).all()
+
+
+def test_the_example_of_the_uav_runs():
+    scope = on_page("docs/uav.md")
+    truth = scope["flight"].poses.position[-1]
+    assert np.linalg.norm(scope["estimate"].position - truth) < 5
+
+
+def test_worked_example_gains_from_rao_blackwellization(tmp_path):
+    """At equal N by at least a third, in position and velocity, for random and herded particles."""
+    example = runpy.run_path(str(EXAMPLES / "range_bearing.py"))
+    errors = example["study"]((100,), 6, 40, 10_000, 1_000, progress=False)
+    median = {name: np.median(e[0], axis=0) for name, e in errors.items()}
+    for rule in ("bootstrap", "SKH"):
+        assert (median[f"Rao-Blackwellized, {rule}"] < 0.67 * median[f"plain, {rule}"]).all()
+    example["figure"](errors, (100,), 10, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 20_000
+
+
+def test_the_example_of_a_robot_scores_and_draws(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["landmarks.py", "--steps", "200", "--out", str(tmp_path)])
+    runpy.run_path(str(EXAMPLES / "landmarks.py"), run_name="__main__")
+    table = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
+    off = {row[0]: float(row[-1]) for row in table}
+    assert 0 < off["smoothed"] < off["random"]
+    assert (tmp_path / "landmarks.png").stat().st_size > 10_000
+
+
+def test_fifty_placed_particles_beat_two_hundred_random_ones_in_six_dimensions(tmp_path):
+    """The example, on 2 sets of 120 steps; on 6 of 300 the errors are those of `docs/uav.md`."""
+    example = runpy.run_path(str(EXAMPLES / "smoothed.py"))
+
+    def error(name, n):
+        return np.mean([example["error"](6, example["RULES"][name], n, 120, s) for s in range(2)])
+
+    smoothed = error("default rule, smoothed", 50)
+    assert smoothed < 0.75 * error("PF", 200)
+    assert smoothed < 0.75 * error("default rule", 50)
+    errors = example["study"]((2,), (10, 20), 1, 12, progress=False)
+    example["figure"](errors, (2,), (10, 20), tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 20_000
+
+
+def test_the_example_survives_its_failures_and_draws(tmp_path, monkeypatch, capsys):
+    options = ["uav.py", "--steps", "60", "--n", "10", "--out", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", options)
+    runpy.run_path(str(EXAMPLES / "uav.py"), run_name="__main__")
+    assert "ATE" in capsys.readouterr().out
+    assert (tmp_path / "uav.png").stat().st_size > 10_000
+    assert len(read_tum(tmp_path / "uav.txt")) == 60

@@ -1,0 +1,234 @@
+"""Algorithm 1: against a plain second implementation, and the paper's figures."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import oracles
+import skh
+from skh._runtime import compile_notice as first_use
+
+STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
+every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+KERNEL = skh.GaussianKernel(1.0)
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+@pytest.mark.parametrize("variance", [1.0, (0.2, 2.0)])
+@pytest.mark.parametrize(
+    ("step", "size"),
+    [(skh.Herding(), oracles.herding_size), (skh.LineSearch(), oracles.line_search_size)],
+)
+def test_equals_the_plain_algorithm(kind, variance, step, size):
+    p = oracles.random_mixture(8, 2, np.random.default_rng(0), kind)
+    candidates = skh.MonteCarlo()(p, 300, rng=1).x
+    points = skh.FWQuad(skh.GaussianKernel(variance), step, 300)(p, 25, rng=1)
+    expected = oracles.frank_wolfe(variance, p, candidates, 25, size)
+    np.testing.assert_allclose(oracles.weights_at(candidates, points), expected, atol=1e-12)
+
+
+def test_fully_corrective_weights_are_optimal_on_the_chosen_points_at_each_step():
+    p = oracles.random_mixture(8, 2, np.random.default_rng(0))
+    candidates = skh.MonteCarlo()(p, 300, rng=1).x
+    K, mu = KERNEL.gram(candidates, candidates), KERNEL.mean_map(p, candidates)
+    visited, w = [], np.zeros(300)
+    rule = skh.FWQuad(KERNEL, skh.FullyCorrective(), 300)
+    for n in range(1, 20):
+        visited.append(int(np.argmin(K @ w - mu)))  # line 3 from the last optimal weights
+        w = oracles.weights_at(candidates, rule(p, n, rng=1))
+        assert set(np.flatnonzero(w)) <= set(visited)
+        k = np.unique(visited)
+        assert oracles.kkt_residual(K[np.ix_(k, k)], mu[k], w[k]) < 1e-12
+
+
+@every_step
+def test_mmd_is_exact_at_every_step(step):
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    rule = skh.FWQuad(KERNEL, step, 1000)
+    trace = rule(p, 30, rng=0).mmd_trace
+    assert trace.shape == (30,)
+    for n in (1, 2, 10, 30):
+        points = rule(p, n, rng=0)
+        assert points.mmd == points.mmd_trace[-1] == trace[n - 1]
+        assert points.mmd == pytest.approx(skh.mmd(KERNEL, p, points.x, points.w), abs=1e-9)
+
+
+def test_line_search_and_correction_never_increase_the_mmd():
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    for step in (skh.LineSearch(), skh.FullyCorrective()):
+        assert (np.diff(skh.FWQuad(KERNEL, step, 1000)(p, 60, rng=0).mmd_trace) <= 1e-15).all()
+
+
+@every_step
+def test_stops_at_the_tolerance(step):
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    points = skh.FWQuad(KERNEL, step, 1000, tol=0.08)(p, 200, rng=0)
+    assert points.status is skh.Stop.TOLERANCE
+    assert points.mmd <= 0.08 < points.mmd_trace[-2]
+    assert len(points.mmd_trace) < 200
+    full = skh.FWQuad(KERNEL, step, 1000)(p, len(points.mmd_trace), rng=0)
+    assert full.status is skh.Stop.POINTS
+    np.testing.assert_array_equal(full.x, points.x)
+
+
+def test_protected_weights_meet_the_tolerance_as_well():
+    """Even weights cost some accuracy, which more points must make up for."""
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    rule = skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-8, min_ess=0.95), 1000)
+    free = rule(p, 20, rng=0)
+    tol = free.mmd_trace[-1]
+    assert free.mmd > 1.01 * tol
+    points = replace(rule, tol=tol)(p, 100, rng=0)
+    assert points.status is skh.Stop.TOLERANCE
+    assert points.mmd <= tol
+    assert 20 < len(points) < 100
+
+
+@every_step
+@pytest.mark.parametrize("variance", [1.0, 10.0, 1e4])
+def test_wide_kernels_in_one_dimension_stay_finite(step, variance):
+    p = skh.GaussianMixture([0.3, 0.7], [[0.0], [3.0]], 1.0)
+    kernel = skh.GaussianKernel(variance)
+    points = skh.FWQuad(kernel, step)(p, 150, rng=0)
+    assert np.isfinite(points.x).all()
+    assert np.isfinite(points.mmd_trace).all()
+    assert (points.mmd_trace >= 0).all()
+    assert (points.w > 0).all()
+    assert points.w.sum() == pytest.approx(1, abs=1e-12)
+    assert points.mmd == pytest.approx(skh.mmd(kernel, p, points.x, points.w), abs=1e-7)
+    if isinstance(step, skh.FullyCorrective):  # the paper saw ~30 points suffice at variance 1
+        assert points.status is skh.Stop.PRECISION
+        assert len(points) < 40
+        assert points.mmd < 1e-5
+
+
+def test_one_search_point_is_enough_to_go_on():
+    p = oracles.random_mixture(3, 2, np.random.default_rng(0))
+    for name, step in STEPS.items():
+        points = skh.FWQuad(KERNEL, step, 1)(p, 10, rng=0)
+        assert len(points) == (10 if name == "FW" else 1)
+        assert (points.status is skh.Stop.POINTS) == (name == "FW")
+
+
+@every_step
+@pytest.mark.parametrize("scale", [2.0**-20, 1.0, 2.0**20])
+def test_a_metric_makes_the_points_scale_with_the_state(step, scale):
+    """Powers of two are exact, so the choice of points must be the same to the bit."""
+    w, m = np.random.default_rng(0).random(5), np.random.default_rng(1).normal(size=(5, 2))
+    plain = skh.FWQuad(KERNEL, step, 500)(skh.GaussianMixture(w, m, 0.25), 30, rng=0)
+    D = np.diag([scale, 1.0])
+    p = skh.GaussianMixture(w, m @ D, 0.25 * D @ D)
+    scaled = skh.FWQuad(skh.GaussianKernel(1.0, metric=D @ D), step, 500)(p, 30, rng=0)
+    np.testing.assert_allclose(scaled.x, plain.x @ D, rtol=1e-12)
+    np.testing.assert_allclose(scaled.w, plain.w, rtol=1e-6, atol=1e-9)
+
+
+def test_memory_is_that_of_the_search_points_and_the_kernel_rows():
+    import tracemalloc
+
+    p = oracles.random_mixture(50, 2, np.random.default_rng(0))
+    M, n = 20_000, 50
+    for step, floats in ((skh.Herding(), 40 * M), (skh.FullyCorrective(), (n + 40) * M)):
+        rule = skh.FWQuad(KERNEL, step, M)
+        rule(p, 2, rng=0)  # compile
+        tracemalloc.start()
+        rule(p, n, rng=0)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 8 * floats
+
+
+@pytest.fixture(scope="module")
+def papers_mixture_error():
+    """MMD on mixtures of K = 100, d = 2, N = 100, means over 20 of them (section 4.1)."""
+    rules = {
+        "MC": skh.MonteCarlo(),
+        "Sobol": skh.QuasiMonteCarlo("storage"),
+        "Hilbert": skh.QuasiMonteCarlo("hilbert"),
+        **{name: skh.FWQuad(KERNEL, step, 10_000) for name, step in STEPS.items()},
+    }
+    errors = {name: [] for name in rules}
+    for seed in range(20):
+        p = oracles.random_mixture(100, 2, np.random.default_rng(seed))
+        for name, rule in rules.items():
+            for repeat in range(1 if "FW" in name else 10):
+                points = rule(p, 100, rng=seed + 1000 * repeat)
+                errors[name].append(exact := skh.mmd(KERNEL, p, points.x, points.w))
+                assert "FW" not in name or points.mmd == pytest.approx(exact, abs=1e-6)
+    return {name: np.mean(e) for name, e in errors.items()}
+
+
+def test_frank_wolfe_reaches_the_known_mmd_on_the_papers_mixture(papers_mixture_error):
+    assert papers_mixture_error["FW"] <= 0.028
+    assert papers_mixture_error["FW-LS"] <= 0.029
+    assert papers_mixture_error["FCFW"] <= 0.0125
+
+
+def test_sampling_rules_have_their_order_on_the_papers_mixture(papers_mixture_error):
+    error = papers_mixture_error
+    assert error["Hilbert"] < error["Sobol"] < error["MC"]
+    assert error["MC"] == pytest.approx(0.097, abs=0.004)
+
+
+@pytest.mark.parametrize(("patience", "words"), [(0.0, 1), (60.0, 0)], ids=["slow", "quick"])
+def test_a_word_to_the_user_if_the_first_call_is_slow(patience, words, monkeypatch, capsys):
+    monkeypatch.setattr(first_use, "_ready", False)
+    monkeypatch.setattr(first_use, "PATIENCE", patience)
+    for _ in range(2):
+        with first_use.announced():
+            time.sleep(0.2)
+    assert capsys.readouterr().err == words * (first_use.WORD + "\n")
+
+
+def test_greedy_herding_takes_the_point_that_lowers_the_mmd_most():
+    """By trying all: equal weights, exact MMD, every search point at every step."""
+    p = oracles.random_mixture(8, 2, np.random.default_rng(0))
+    candidates = skh.MonteCarlo()(p, 60, rng=1).x
+    points = skh.FWQuad(KERNEL, skh.Herding(greedy=True), 60)(p, 12, rng=1)
+    chosen: list[np.ndarray] = []
+    for k in range(12):
+        w = np.full(k + 1, 1 / (k + 1))
+        errors = [skh.mmd(KERNEL, p, np.array([*chosen, x]), w) for x in candidates]
+        chosen.append(candidates[np.argmin(errors)])
+        assert points.mmd_trace[k] == pytest.approx(min(errors), abs=1e-9)
+    np.testing.assert_array_equal(points.x, chosen)
+    np.testing.assert_allclose(points.w, 1 / 12, rtol=1e-12)
+
+
+def test_search_points_of_another_rule_are_checked():
+    p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+
+    def broken(p, n, *, rng=None):
+        return skh.WeightedPoints(np.full((n, 1), np.nan), np.full(n, 1 / n), np.zeros(n, int))
+
+    with pytest.raises(ValueError, match="rule must return finite points"):
+        skh.FWQuad(skh.GaussianKernel(1.0), search_points=50, search=broken)(p, 5, rng=0)
+
+
+@pytest.mark.parametrize("M", [300, 3000])
+@pytest.mark.parametrize("kind", ["herding", "greedy", "line search", "corrective", "protected"])
+def test_all_steps_at_once_and_one_by_one_are_the_same(kind, M):
+    """A tolerance that is never reached makes the rule look at the MMD after each step."""
+    step = {
+        "herding": skh.Herding(),
+        "greedy": skh.Herding(greedy=True),
+        "line search": skh.LineSearch(),
+        "corrective": skh.FullyCorrective(),
+        "protected": skh.FullyCorrective(ridge=1e-3, min_ess=0.5),
+    }[kind]
+    p = oracles.random_mixture(10, 2, np.random.default_rng(0))
+    at_once = skh.FWQuad(skh.GaussianKernel((0.5, 2.0)), step, M)
+    a, b = (rule(p, 40, rng=0) for rule in (at_once, replace(at_once, tol=0.0)))
+    np.testing.assert_array_equal(a.x, b.x)
+    np.testing.assert_array_equal(a.w, b.w)
+    np.testing.assert_allclose(a.mmd_trace, b.mmd_trace, rtol=0, atol=1e-12)
+    assert (len(a.mmd_trace), a.status, a.mmd) == (len(b.mmd_trace), b.status, b.mmd)
+
+
+def test_search_points_follow_the_number_of_points():
+    rule = skh.FWQuad(KERNEL, search_points=None)
+    found = [rule.search_points_for(n) for n in (1, 100, 200, 316, 1_000, 20_000)]
+    assert found == [1_000, 1_000, 4_000, 9_985, 10_000, 20_000]
+    assert skh.FWQuad(KERNEL, search_points=7).search_points_for(100) == 7

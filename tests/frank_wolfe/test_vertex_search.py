@@ -1,0 +1,353 @@
+"""The fast vertex search finds the same points as the full one, to the bit."""
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from copy import deepcopy
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+import skh
+from skh import _compiled
+from skh._compiled.walk import Walk
+from skh._runtime import threads
+from skh.frank_wolfe import point_blocks as neighbours
+from skh.frank_wolfe import single_precision_search as rough_search
+from skh.frank_wolfe.single_precision_search import SINGLE, Rough, RoughBlend, RoughCombine
+from skh.frank_wolfe.vertex_search import FullBlend, Target
+
+STEPS = {
+    "FW": skh.Herding(),
+    "greedy FW": skh.Herding(greedy=True),
+    "FW-LS": skh.LineSearch(),
+    "FCFW": skh.FullyCorrective(),
+}
+every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+
+
+def assert_the_same(rule, p, n, seed=0):
+    fast = rule(p, n, rng=seed)
+    with full_search():
+        full = rule(p, n, rng=seed)
+    np.testing.assert_array_equal(fast.x, full.x)
+    np.testing.assert_array_equal(fast.w, full.w)
+    np.testing.assert_array_equal(fast.component, full.component)  # tells equal points apart
+    np.testing.assert_array_equal(fast.mmd_trace, full.mmd_trace)
+    assert fast.status is full.status
+
+
+@contextmanager
+def full_search():
+    """Search in double precision throughout."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rough, "of", lambda target: None)
+        yield
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    d=st.integers(1, 4),
+    K=st.integers(1, 12),
+    n=st.integers(1, 60),
+    M=st.sampled_from([1, 7, 300, 3000]),
+    kind=st.sampled_from(oracles.KINDS),
+    variance=st.sampled_from([1.0, 0.05, 30.0, (0.3, 1.0, 10.0)]),
+    metric=st.booleans(),
+    step=st.sampled_from(list(STEPS.values())),
+)
+@settings(max_examples=150, deadline=None)
+def test_fast_and_full_search_are_equal_to_the_bit(seed, d, K, n, M, kind, variance, metric, step):
+    rng = np.random.default_rng(seed)
+    p = oracles.random_mixture(K, d, rng, kind)
+    kernel = skh.GaussianKernel(variance, p.covariance if metric else None)
+    assert_the_same(skh.FWQuad(kernel, step, M), p, n, seed)
+
+
+@every_step
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_equal_on_the_papers_mixture_with_many_search_points(step, d):
+    p = oracles.random_mixture(100, d, np.random.default_rng(d))
+    assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, 10_000), p, 80, 0)
+
+
+@every_step
+def test_equal_where_many_search_points_coincide(step):
+    """A component without spread puts all its search points in one place: ties everywhere."""
+    p = skh.GaussianMixture([1.0, 2.0, 1.0], [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 0.0)
+    assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, 500), p, 20, 0)
+
+
+@contextmanager
+def patience():
+    """Never go over to the full search, however many points are done anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rough_search, "FUTILE", np.inf)
+        patch.setattr(rough_search, "FUTILE_SUMS", np.inf)
+        yield
+
+
+@contextmanager
+def small_blocks():
+    """Blocks of neighbours that are small enough for a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbours, "FEW", 64)
+        yield
+
+
+def rough_problem(seed, d, variance):
+    """A mixture, search points and what the searches need of them."""
+    rng = np.random.default_rng(seed)
+    p, kernel = oracles.random_mixture(5, d, rng), skh.GaussianKernel(variance)
+    x = p.sample(500, rng=rng)[0]
+    target = target_of(p, kernel, x)
+    return rng, p, kernel, x, target, Rough.of(target)
+
+
+kernels = st.sampled_from([1.0, 0.03, 30.0, (0.01, 0.1, 1.0, 10.0)])
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 7), n=st.integers(1, 60), variance=kernels)
+@settings(max_examples=60, deadline=None)
+def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
+    """Otherwise a point might be ruled out that wins."""
+    rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
+    chosen, step = rng.integers(0, 500, n), np.append(1.0, rng.random(n - 1))
+    search, walk = RoughBlend(target, rough, n), Walk.start(step, 0, 0.0, target.norm2)
+    w = np.zeros(n)
+    with patience():
+        for k, j in enumerate(chosen):
+            g = kernel.weighted_sum(x[chosen[:k]], w[:k], x[[j]])[0] if k else 0.0
+            _compiled.walk.look_at(walk, k, j, g, target.mu[j])
+            search.run(walk, k, k + 1)
+            w *= 1.0 - step[k]
+            w[k] = step[k]
+    np.testing.assert_allclose(walk.mmd2[n], skh.mmd(kernel, p, x[chosen], w) ** 2, atol=1e-12)
+    gap = kernel.weighted_sum(x[chosen], w, x) - target.mu
+    assert np.abs(search._gap - gap).max() <= search._errors[n]
+
+
+class Weights:
+    """Weights of all points chosen, as the search takes them."""
+
+    def __init__(self, w):
+        self.w, self.active = w, np.flatnonzero(w)
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 7), n=st.integers(1, 150), variance=kernels)
+@settings(max_examples=40, deadline=None)
+def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
+    rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
+    with small_blocks():
+        search = RoughCombine(target, rough, n)
+    chosen, w = rng.integers(0, 500, n), rng.dirichlet(np.ones(n)) * (rng.random(n) < 0.8)
+    w[0] = max(w[0], 1e-3)  # at least one
+    for k in range(n):
+        search.add(chosen[: k + 1])
+    w /= w.sum()
+    mmd = skh.mmd(kernel, p, x[chosen], w)
+    with patience():
+        search(Weights(w), mmd**2)
+    gap = (kernel.weighted_sum(x[chosen], w, x) - target.mu)[search._order]
+    assert np.abs(search._gap - gap).max() <= search._bound(np.count_nonzero(w), mmd**2)
+
+
+@pytest.mark.parametrize(("d", "variance", "given_up"), [(1, 30.0, True), (6, 1.0, False)])
+def test_rough_sums_are_given_up_where_they_rule_too_little_out(d, variance, given_up):
+    p = oracles.random_mixture(20, d, np.random.default_rng(0))
+    target = target_of(p, skh.GaussianKernel(variance), p.sample(3000, rng=0)[0])
+    step = skh.FullyCorrective(ridge=1e-6)
+    rough = step.start(target, 30)
+    with full_search():
+        full = step.start(target, 30)
+    assert rough.moves(30) == full.moves(30)
+    assert (rough.search._full is not None) == given_up
+    for ours, theirs in zip(rough.combination, full.combination, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("variance", [1.0, 0.01, (0.01, 0.1, 1.0, 10.0)])
+def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 3)) * 3.0 + 100.0
+    kernel = skh.GaussianKernel(variance)
+    rough = Rough.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
+    row, scratch = np.empty(3000, np.uint16), np.empty((2, 3000), np.float32)
+    _compiled.rough.rough_squares(scratch[0], rough.X, 0, 3000, rough.X[:, 5])
+    _compiled.rows.set_levels(row, *scratch, rough.scales)
+    off = row / _compiled.rows.LEVELS - kernel.gram(x[5:6], x)[0]
+    assert np.abs(off).max() <= 0.5 / _compiled.rows.LEVELS + rough.error
+    assert rough.error < 1e4 * SINGLE
+
+
+def test_single_precision_is_given_up_where_it_is_too_coarse():
+    """Distances of 1e40 kernel lengths do not even fit."""
+    p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1e40]], 1.0)
+    kernel = skh.GaussianKernel(1.0)
+    target = target_of(p, kernel, p.sample(100, rng=0)[0])
+    assert Rough.of(target) is None
+    assert isinstance(skh.Herding().start(target, 5).search, FullBlend)
+    assert not isinstance(skh.FullyCorrective().start(target, 5).search, RoughCombine)
+    assert_the_same(skh.FWQuad(kernel, skh.Herding(), 100), p, 20, 0)
+
+
+@pytest.mark.parametrize("M", [500, 20_000])
+def test_more_shares_than_blocks_change_nothing(M):
+    """As on a machine with many cores, where some of them have nothing to do."""
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0))
+    target = target_of(p, skh.GaussianKernel(1.0), p.sample(M, rng=0)[0])
+    one, many = (skh.Herding().start(target, 40) for _ in range(2))
+    many.search._threads = 9
+    assert one.moves(40) == many.moves(40) == 40
+    np.testing.assert_array_equal(one.combination[0], many.combination[0])
+    np.testing.assert_array_equal(one.mmd2_trace, many.mmd2_trace)
+
+
+def test_all_points_are_tried_where_the_likely_ones_disappoint():
+    p, kernel = oracles.random_mixture(20, 2, np.random.default_rng(0)), skh.GaussianKernel(1.0)
+    x = p.sample(500, rng=0)[0]
+    target = target_of(p, kernel, x)
+    points = (target.X, target.mu, target.scales, target.X[:, :1].copy(), np.zeros(1), np.ones(1))
+    exact, found, misled = kernel.gram(x, x[:1])[:, 0] - target.mu, np.empty(500, np.intp), 0
+    error = 0.05 * np.ptp(exact)
+    for seed in range(50):
+        noise = np.random.default_rng(seed).uniform(-error, error, 500)
+        gap = (exact + noise).astype(np.float32)
+        lows, worst = gap.min()[None], gap.min() + _compiled.rough.LIKELY * error
+        count = _compiled.rough.find_below(found, gap, lows, 0, 1, 4096, worst)
+        shares = (np.array([v]) for v in _compiled.rough.winner(found[:count], *points))
+        args, values, counts = shares
+        misled += args[0] != np.argmin(exact)
+        j, g, _ = _compiled.rough.decide(args, values, counts, gap, lows, error, *points)
+        assert j == np.argmin(exact)
+        assert g == pytest.approx(exact[j] + target.mu[j], abs=1e-12)
+    assert misled > 0  # the likely points alone would not do
+
+
+@every_step
+@pytest.mark.parametrize("kind", ["variances", "one matrix", "matrices"])
+def test_two_threads_give_what_one_gives_to_the_bit(step, kind, request):
+    p = oracles.random_mixture(20, 2, np.random.default_rng(0), kind)
+    rule = skh.FWQuad(skh.GaussianKernel((0.5, 2.0)), step, 20_000)
+    one = rule(p, 40, rng=0)
+    request.getfixturevalue("two_threads")
+    two = rule(p, 40, rng=0)
+    np.testing.assert_array_equal(one.x, two.x)
+    np.testing.assert_array_equal(one.w, two.w)
+    np.testing.assert_array_equal(one.mmd_trace, two.mmd_trace)
+
+
+def test_one_thread_wakes_no_pool():
+    """A process whose pool runs cannot be forked by the one that starts many filters at once."""
+    code = (
+        "import skh; from numba.np.ufunc import parallel\n"
+        "p = skh.GaussianMixture([1.0], [[0.0]], 1.0)\n"
+        "skh.FWQuad(skh.GaussianKernel(1.0))(p, 5, rng=0)\n"
+        "assert not parallel._is_initialized"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_scales_too_far_apart_for_single_precision():
+    p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    kernel = skh.GaussianKernel([1e-40, 1.0], weights=[1e-40, 1.0])
+    for step in STEPS.values():
+        assert_the_same(skh.FWQuad(kernel, step, 100), p, 20, 0)
+
+
+def test_threads_are_no_more_than_cores():
+    assert skh.get_threads() == 1
+    with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
+        skh.set_threads(0)
+    skh.set_threads(10_000)
+    assert 1 <= skh.get_threads() <= numba.config.NUMBA_NUM_THREADS
+    skh.set_threads(1)
+
+
+def target_of(p, kernel, x):
+    X = kernel.coordinates(x)
+    return Target(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
+
+
+def test_lazy_has_no_effect_any_more():
+    with pytest.warns(DeprecationWarning, match="lazy has no effect"):
+        rule = skh.FWQuad(skh.GaussianKernel(1.0), search_points=300, lazy=True)
+    p = oracles.random_mixture(5, 1, np.random.default_rng(0))
+    plain = skh.FWQuad(skh.GaussianKernel(1.0), search_points=300)
+    np.testing.assert_array_equal(rule(p, 9, rng=0).x, plain(p, 9, rng=0).x)
+
+
+def test_python_source_of_the_search_kernels_does_the_same_as_the_compiled_code():
+    rng = np.random.default_rng(0)
+    p = oracles.random_mixture(4, 2, rng)
+    target = target_of(p, skh.GaussianKernel(1.0), p.sample(60, rng=0)[0])
+    k, w = 3, np.array([0.5, 0.2, 0.3])
+    centres, keep = target.X[:, :k].copy(), np.array([0.0, 0.5, 0.7])
+    levels = rng.integers(0, 65536, (1, 6, 64)).astype(np.uint16)
+    rows = levels, np.array([[0, 1, 2, 9, 9, 9]]), np.array([3])
+    single, scales = target.X.astype(np.float32), target.scales.astype(np.float32)
+    boxes = single, single.min(axis=1, keepdims=True), single.max(axis=1, keepdims=True)
+    six = np.zeros((2, 6))
+    exact, three = (target.X, target.mu, target.scales), np.arange(3)
+    gap = rng.normal(size=60).astype(np.float32)
+    room = np.zeros(60, np.uint16), np.abs(gap), np.zeros(60, np.float32)
+    calls = [
+        (_compiled.rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
+        (_compiled.extremes.bounds, (target.X,)),
+        (_compiled.extremes.first_highest, (target.mu,)),
+        (
+            _compiled.rough.to_single,
+            (np.zeros((2, 60), np.float32), gap.copy(), target.X, target.mu, np.ones(2), 3.0),
+        ),
+        (_compiled.rough.lowest_of, (gap, gap.copy())),
+        (_compiled.rough.lowest_of, (gap[:1], gap.copy())),
+        (_compiled.rough.any_below, (gap, 0.0)),
+        (_compiled.rough.points_below, (gap, gap[:1], 64, 0.0)),
+        (_compiled.rough.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
+        (_compiled.rough.replay_four, (w, keep, w, keep, keep, w)),
+        (_compiled.rows.squared_distance_to_box, (*single.reshape(2, 2, -1), 3, single[:2, 0])),
+        (_compiled.rows.set_levels, (*room, scales)),
+        (_compiled.rows.take_in, (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7)),
+        (_compiled.rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
+        (_compiled.rows.combine_rows, (gap, gap[:1], gap, *rows, w)),
+        (_compiled.rows.columns, (centres, three)),
+        (
+            _compiled.rows.combine_rows_and_search,
+            (gap, gap[:1], gap, *rows, np.arange(60)[::-1], *exact, centres, three, w, 0.1),
+        ),
+        (
+            _compiled.rough.decide,
+            (three, w, three, gap, gap[:1], 9.0, *exact, centres, keep, w),
+        ),
+        (_compiled.rough.find_below, (np.zeros(60, int), gap, gap[:1], 0, 1, 64, 0.0)),
+    ]
+    for kernel, arguments in calls:
+        by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)
+        expected, got = kernel(*by_compiler), kernel.py_func(*by_python)
+        assert_close(expected, got)
+        for a, b in zip(by_compiler, by_python, strict=True):
+            assert_close(a, b)
+
+
+def assert_close(a, b):
+    if isinstance(a, tuple):
+        for left, right in zip(a, b, strict=True):
+            assert_close(left, right)
+    elif a is not None:
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(("text", "n"), [("", 1), ("  ", 1), ("3", 3), (" 12 ", 12)])
+def test_the_environment_may_ask_for_threads(text, n):
+    assert threads._asked_for(text) == n
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_what_is_no_number_of_threads_is_refused(text):
+    with pytest.raises(ValueError, match=f"SKH_THREADS must be a positive integer, got '{text}'"):
+        threads._asked_for(text)

@@ -68,30 +68,6 @@ def grid(p, step, reach):
     return np.array(list(product(*axes))), step**p.d
 
 
-def frank_wolfe(variance, p, candidates, n, size):
-    """Algorithm 1 on given candidates, recomputing everything at each step."""
-    mu = mean_map(variance, p, candidates)
-    K = gram(variance, candidates, candidates)
-    w = np.zeros(len(candidates))
-    for k in range(n):
-        g = K @ w
-        j = np.argmin(g - mu)
-        gamma = 1.0 if k == 0 else size(k, w, K, mu, j)
-        w *= 1 - gamma
-        w[j] += gamma
-    return w
-
-
-def herding_size(k, w, K, mu, j):
-    return 1 / (k + 1)
-
-
-def line_search_size(k, w, K, mu, j):
-    e = w.copy()
-    e[j] -= 1  # g - Phi(x_j)
-    return np.clip((K @ w - mu) @ e / (e @ K @ e), 0, 1)
-
-
 def kkt_residual(K, c, w):
     """How far w is from optimal on the simplex: feasibility, and the gradient's level."""
     g = K @ w - c

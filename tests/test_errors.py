@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import skh
+from skh.gaussians.predictive import Predictive
 
 NAN = float("nan")
 P = skh.GaussianMixture([1.0], [[0.0]], 1.0)
@@ -710,7 +711,7 @@ def test_values_do_not_follow_the_arrays_they_were_made_of():
 @pytest.mark.parametrize("part", ["weights", "means", "covariances"])
 @pytest.mark.parametrize(
     "make",
-    [lambda p: p, lambda p: p.widened(2.0), lambda p: p.shrunk(0.5), lambda p: p.seen_by(None)],
+    [lambda p: p, lambda p: p.widened(2.0), lambda p: p.shrunk(0.5), Predictive.of],
 )
 def test_the_arrays_of_a_mixture_refuse_assignment(make, part):
     with pytest.raises(ValueError, match="read-only"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh.filtering.likelihood_information import Told
+from skh.gaussians.predictive import Predictive
 from skh.kernels.adaptive_kernel import automatic_kernel
 from skh.rules.matched import matched
 
@@ -93,7 +93,7 @@ def test_nothing_depends_on_the_axes(seed, K, d, kind):
     B = rng.normal(size=(d, d))
     F, back = B @ B.T, np.linalg.inv(A)
     metrics = (
-        np.array(automatic_kernel(r.seen_by(Told(lambda t, x, G=G: G, 0, r)), 50).metric)
+        np.array(automatic_kernel(Predictive.of(r, information=G), 50).metric)
         for r, G in ((p, F), (q, back.T @ F @ back))
     )
     plain, mapped = metrics

@@ -190,7 +190,7 @@ def test_a_single_step_is_that_of_a_filter_even_where_records_are_moved():
     pf = skh.ParticleFilter(model, at_last, 30, rng=0)
     for y in ys[:5]:
         belief = pf.step(y)
-    p = pf.predict().seen_by(belief.information)
+    p = pf.predict().with_information(belief.information.matrix)
     mean, sd = filtered(model, belief, ys[5], p, smoothed(p, 30, rng=7))
     after = pf.step(ys[5])
     np.testing.assert_allclose(mean, after.mean, rtol=1e-12)

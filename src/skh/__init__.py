@@ -30,9 +30,11 @@ from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
 from skh.filtering.rao_blackwell import RaoBlackwellized
 from skh.frank_wolfe.default import default_rule
-from skh.frank_wolfe.fw_quad import FWPoints, FWQuad, Stop
+from skh.frank_wolfe.fully_corrective import FullyCorrective
+from skh.frank_wolfe.fw_quad import FWPoints, FWQuad
+from skh.frank_wolfe.iterate import Stop
 from skh.frank_wolfe.pairwise import BlendedPairwise, Pairwise
-from skh.frank_wolfe.steps import FullyCorrective, Herding, LineSearch, OpenLoop
+from skh.frank_wolfe.steps import Herding, LineSearch, OpenLoop
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel, mmd
 from skh.kernels.simplex_qp import solve_simplex_qp

@@ -10,6 +10,7 @@ import skh
 from skh.filtering.carried_records import Ancestors, carried
 from skh.filtering.model_protocols import predictive
 from skh.filtering.rao_blackwell import ZBelief
+from skh.gaussians.predictive import Predictive
 from skh.geometry import Charted
 from skh.rules.base import Shift
 
@@ -25,7 +26,7 @@ def by_least_squares(w, means, values):
 def moved_ancestors(pf, points):
     """The old particles and records that ``points`` come from."""
     belief, model = pf.belief, pf._model
-    ancestors = Ancestors.of(points.component, points.shift.mean, pf.predict(), 1)
+    ancestors = Ancestors.of(points.component, points.shift.mean, pf.predict())
     return ancestors.moved(belief.x), model.displaced(belief.carry, ancestors)
 
 
@@ -42,7 +43,7 @@ def test_numbers_move_along_their_regression_on_the_means(each):
     ]
     by = [s @ slopes[k] for s, k in zip(shift, component % each, strict=True)]
     expected = values[component // each] + np.reshape(by, (20, 2, 2))
-    moved = Ancestors.of(component, shift, p, each).moved(values)
+    moved = Ancestors.of(component, shift, Predictive.of(p, each)).moved(values)
     np.testing.assert_allclose(moved, expected, atol=1e-12)
 
 
@@ -50,7 +51,7 @@ def test_means_move_by_the_shift_itself():
     rng = np.random.default_rng(1)
     p, component = oracles.random_mixture(9, 3, rng), rng.integers(9, size=30)
     shift = rng.normal(size=(30, 3))
-    moved = Ancestors.of(component, shift, p, 1).moved(p.means)
+    moved = Ancestors.of(component, shift, Predictive.of(p)).moved(p.means)
     np.testing.assert_allclose(moved, p.means[component] + shift, atol=1e-12)
 
 
@@ -61,7 +62,7 @@ def test_units_do_not_matter():
     shift, values, unit = rng.normal(size=(30, 3)), rng.normal(size=(9, 4)), [1e-6, 1.0, 1e6]
     q = p.linear_map(np.diag(unit))
     moved, expected = (
-        Ancestors.of(component, by, law, 1).moved(values)
+        Ancestors.of(component, by, Predictive.of(law)).moved(values)
         for law, by in ((q, shift * unit), (p, shift))
     )
     np.testing.assert_allclose(moved, expected, rtol=1e-9)
@@ -70,13 +71,15 @@ def test_units_do_not_matter():
 def test_without_any_spread_nothing_is_known_of_how_things_hang_together():
     """The mean of seven times 0.1 is not 0.1 to the last digit."""
     p = skh.GaussianMixture(np.full(7, 1 / 7), np.full((7, 2), 0.1), 1.0)
-    moved = Ancestors.of(np.arange(7), np.ones((7, 2)), p, 1).moved(np.arange(7.0))
+    moved = Ancestors.of(np.arange(7), np.ones((7, 2)), Predictive.of(p)).moved(np.arange(7.0))
     np.testing.assert_array_equal(moved, np.arange(7.0))
 
 
 def test_fewer_particles_than_dimensions_move_only_where_they_differ():
     p = skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0]], 1.0)
-    moved = Ancestors.of(np.array([0, 1]), np.ones((2, 3)), p, 1).moved(np.array([3.0, 7.0]))
+    moved = Ancestors.of(np.array([0, 1]), np.ones((2, 3)), Predictive.of(p)).moved(
+        np.array([3.0, 7.0])
+    )
     np.testing.assert_allclose(moved, [5.0, 9.0])  # 2 per unit of the first coordinate
 
 
@@ -112,9 +115,10 @@ def test_so_does_one_that_has_several_components():
     rng = np.random.default_rng(0)
     n, (r, d, _) = 8, model.A.shape
     x, carry, w = rng.normal(size=(n, d)), np.log(rng.dirichlet(np.ones(r), n)), np.full(n, 1 / n)
-    p, each = predictive(model.transition(0, x, carry), w)
+    p = predictive(model.transition(0, x, carry), w)
+    each = p.components_per_particle
     component = rng.integers(n * each, size=30)
-    ancestors = Ancestors.of(component, rng.normal(size=(30, d)), p, each)
+    ancestors = Ancestors.of(component, rng.normal(size=(30, d)), p)
     moved, rows = ancestors.moved(x), model.displaced(carry, ancestors)
     means = np.einsum("nij,nj->ni", model.A[component % each], moved)
     np.testing.assert_allclose(means, p.means[component] + ancestors.shift, atol=1e-10)
@@ -143,7 +147,7 @@ def test_smoothing_keeps_how_the_hidden_part_hangs_on_the_particles():
     """All first and second moments of (x, z) are those of the predictive law, up to chance."""
     pf, belief = linear_belief()
     n, model, p, points = 100_000, pf._model, pf.predict(), smoothed_points(pf, 100_000)
-    joint, _ = predictive(model.joint_transition(belief.t, belief.x, belief.carry), belief.w)
+    joint = predictive(model.joint_transition(belief.t, belief.x, belief.carry), belief.w)
     carry = carried(model, belief.t, belief, points, p)
     x, z = points.x[:, 0], carry.mean[:, 0]
     sd, chance = np.sqrt(joint.covariance.diagonal()), 4 / n**0.5
@@ -207,7 +211,7 @@ def test_covariances_stay_with_their_particles():
     pf, belief = linear_belief()
     carry = ZBelief(belief.carry.mean, np.arange(30.0)[:, None, None])
     points = smoothed_points(pf, 40)
-    ancestors = Ancestors.of(points.component, points.shift.mean, pf.predict(), 1)
+    ancestors = Ancestors.of(points.component, points.shift.mean, pf.predict())
     rows = pf._model.displaced(carry, ancestors)
     np.testing.assert_array_equal(rows.covariance[:, 0, 0], points.component)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_rules import RULES
 
 import skh
+from battery import RULES
 from oracles import rmse
 from skh.filtering.model_protocols import gather
 

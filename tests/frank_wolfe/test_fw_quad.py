@@ -9,24 +9,49 @@ import pytest
 import oracles
 import skh
 from skh._runtime import compile_notice as first_use
+from skh.frank_wolfe import reference
 
 STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 KERNEL = skh.GaussianKernel(1.0)
 
 
+REFERENCES = {
+    "herding": (skh.Herding(), reference.herding),
+    "open loop": (skh.OpenLoop(), reference.open_loop),
+    "line search": (skh.LineSearch(), reference.line_search),
+    "fully corrective": (skh.FullyCorrective(), reference.fully_corrective),
+}
+
+
 @pytest.mark.parametrize("kind", oracles.KINDS)
 @pytest.mark.parametrize("variance", [1.0, (0.2, 2.0)])
-@pytest.mark.parametrize(
-    ("step", "size"),
-    [(skh.Herding(), oracles.herding_size), (skh.LineSearch(), oracles.line_search_size)],
-)
-def test_equals_the_plain_algorithm(kind, variance, step, size):
-    p = oracles.random_mixture(8, 2, np.random.default_rng(0), kind)
-    candidates = skh.MonteCarlo()(p, 300, rng=1).x
-    points = skh.FWQuad(skh.GaussianKernel(variance), step, 300)(p, 25, rng=1)
-    expected = oracles.frank_wolfe(variance, p, candidates, 25, size)
-    np.testing.assert_allclose(oracles.weights_at(candidates, points), expected, atol=1e-12)
+@pytest.mark.parametrize("M", [300, 1_600])  # rows in double precision, and in 16 bits
+@pytest.mark.parametrize("name", REFERENCES)
+def test_equals_the_plain_algorithm(kind, variance, M, name):
+    step, update = REFERENCES[name]
+    p, kernel = oracles.random_mixture(8, 2, np.random.default_rng(0), kind), skh.GaussianKernel
+    x = skh.MonteCarlo()(p, M, rng=1).x
+    points = skh.FWQuad(kernel(variance), step, M)(p, 25, rng=1)
+    w, mmd2 = reference.fw_quad(kernel(variance), p, x, 25, update)
+    np.testing.assert_allclose(oracles.weights_at(x, points), w, atol=1e-10)
+    np.testing.assert_allclose(points.mmd_trace**2, mmd2, atol=1e-12)
+
+
+def test_the_plain_algorithm_stands_on_closed_forms_of_its_own():
+    """The reference takes Gram matrix and mean map from the kernel: these from SciPy's density."""
+    p = oracles.random_mixture(8, 2, np.random.default_rng(0), "matrices")
+    x = p.sample(40, rng=1)[0]
+    K, mu = oracles.gram(1.0, x, x), oracles.mean_map(1.0, p, x)
+    w = np.zeros(40)
+    for k in range(15):
+        j = np.argmin(K @ w - mu)
+        w *= k / (k + 1)
+        w[j] += 1 / (k + 1)
+    found, mmd2 = reference.fw_quad(KERNEL, p, x, 15, reference.herding)
+    np.testing.assert_allclose(found, w, atol=1e-12)
+    exact = w @ K @ w - 2 * w @ mu + oracles.mean_norm2(1.0, p)
+    assert mmd2[-1] == pytest.approx(exact, abs=1e-12)
 
 
 def test_fully_corrective_weights_are_optimal_on_the_chosen_points_at_each_step():

@@ -39,11 +39,3 @@ def test_blended_steps_come_close_to_fully_corrective_ones():
     }
     assert distance[skh.BlendedPairwise()] < 1.2 * distance[skh.FullyCorrective()]
     assert distance[skh.BlendedPairwise()] < 0.7 * distance[skh.Herding()]
-
-
-def test_open_loop_steps_equal_the_plain_algorithm():
-    p = oracles.random_mixture(8, 2, np.random.default_rng(0))
-    candidates = skh.MonteCarlo()(p, 300, rng=1).x
-    points = skh.FWQuad(KERNEL, skh.OpenLoop(), 300)(p, 25, rng=1)
-    expected = oracles.frank_wolfe(1.0, p, candidates, 25, lambda k, *_: 2 / (k + 2))
-    np.testing.assert_allclose(oracles.weights_at(candidates, points), expected, atol=1e-12)

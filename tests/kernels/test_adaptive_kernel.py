@@ -5,9 +5,17 @@ import pytest
 
 import oracles
 import skh
-from skh.filtering.likelihood_information import Learned, Told, learned
+from skh.filtering.likelihood_information import LearnedInformation
+from skh.gaussians.predictive import Predictive
 from skh.kernels.adaptive_kernel import COARSE, SCALES, automatic_kernel, resolved, unseen
 from skh.kernels.quadrature_weights import effective_size
+
+
+def learned(known, x, w, log_likelihood):
+    """What is known after one more step of a filter whose rule uses the information."""
+    if known is None:
+        return LearnedInformation(x, w, log_likelihood)
+    return known.then(x, w, log_likelihood, known.matrix)
 
 
 def metric(p):
@@ -19,7 +27,7 @@ def test_the_metric_is_the_scaled_posterior_covariance():
     p = oracles.random_mixture(10, 3, rng, "matrices")
     C = rng.standard_normal((1, 3))
     F = C.T @ C / 0.1
-    seen = p.seen_by(Told(lambda t, x: F, 0, p))
+    seen = Predictive.of(p, information=F)
     expected = np.linalg.inv(np.linalg.inv(unseen(100, 3) * p.covariance) + F)
     np.testing.assert_allclose(metric(seen), expected, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(metric(p), unseen(100, 3) * p.covariance, rtol=1e-6, atol=1e-9)
@@ -55,7 +63,7 @@ def test_information_finds_the_only_direction_that_the_likelihood_sees(n, steps)
         rng, known = np.random.default_rng(seed), None
         for _ in range(steps):
             known = learned(known, *gaussian_observation(C, R, 15, n, rng))
-            assert known.matrix.shape == (15, 15)  # asked for, hence pooled
+            assert known.matrix.shape == (15, 15)
         values, axes = np.linalg.eigh(known.matrix)
         assert abs(axes[3, -1]) > 0.95
         assert np.abs(values[:-1]).max() < 0.1 * values[-1]
@@ -74,7 +82,6 @@ def test_information_is_local_where_the_likelihood_is_no_parabola():
     x = np.linspace(-4, 4, 81)[:, None]
     level = -12.5 * (np.abs(x[:, 0]) - 2) ** 2
     known = learned(None, x, np.full(81, 1 / 81), level)
-    assert known.matrix.size == 1  # asked for, hence pooled
     known = learned(known, x, np.full(81, 1 / 81), level)
     assert known.matrix[0, 0] == pytest.approx(25.0, rel=0.3)
 
@@ -89,14 +96,55 @@ def test_information_is_learned_after_observations_that_said_nothing():
     assert known.matrix[0, 0] > 30
 
 
-def test_information_is_not_computed_unless_asked_for():
-    x, w = np.zeros((3, 1)), np.full(3, 1 / 3)
-    known = learned(None, x, w, np.zeros(3))
-    for _ in range(5):
-        known = learned(known, x, w, np.zeros(3))
-    assert isinstance(known, Learned)
-    assert known.before is None
-    assert known.steps == 0
+def test_information_is_not_computed_for_rules_that_do_not_use_it():
+    model = skh.models.lgss3()
+    _, ys = model.simulate(6, rng=0)
+    given = skh.GaussianKernel(1.0)
+    for rule, steps in [
+        (skh.Stratified(), 0),
+        (skh.Matched(skh.Systematic()), 0),
+        (skh.FWQuad(given, search_points=50), 0),
+        (skh.Refined(skh.Stratified(), given), 0),
+        (skh.Measured(skh.Stratified(), given), 0),
+        (skh.FWQuad(search_points=50), 5),
+        (skh.Refined(), 5),
+        (skh.Smoothed(skh.Matched(skh.default_rule())), 5),
+        (lambda p, n, *, rng=None: skh.default_rule()(p, n, rng=rng), 5),  # unless it says no
+    ]:
+        pf = skh.ParticleFilter(model, rule, 10, rng=0)
+        known = [pf.step(y) for y in ys][-1].information
+        assert known.steps == steps
+        assert (known.pooled is None) == (steps == 0)
+
+
+@pytest.mark.parametrize("rule", [None, skh.Stratified()])
+def test_looking_at_what_was_learned_changes_nothing(rule):
+    model = skh.models.lgss3()
+    _, ys = model.simulate(6, rng=0)
+    plain, watched = (skh.ParticleFilter(model, rule, 10, rng=0) for _ in range(2))
+    for y in ys:
+        a, b = plain.step(y), watched.step(y)
+        assert np.isfinite(b.information.matrix).all()
+        np.testing.assert_array_equal(a.x, b.x)
+    assert a.information.steps == b.information.steps
+    np.testing.assert_array_equal(a.information.matrix, b.information.matrix)
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+def test_mixtures_made_of_a_predictive_keep_what_it_knows(kind):
+    rng = np.random.default_rng(0)
+    p, B = oracles.random_mixture(6, 3, rng, kind), rng.normal(size=(3, 3))
+    F = B @ B.T
+    p = Predictive.of(p, 2, F)
+    for q in (p.widened(2.0), p.shrunk(0.3), p.with_information(F)):
+        assert q.components_per_particle == 2
+        np.testing.assert_array_equal(q.information, F)
+    A = rng.normal(size=(3, 3))
+    q = p.linear_map(A)
+    assert q.components_per_particle == 2
+    np.testing.assert_allclose(A.T @ q.information @ A, F, rtol=1e-9)  # e' F e is the same number
+    for lost in (A[:2], np.diag([1.0, 1.0, 0.0])):
+        assert type(p.linear_map(lost)) is skh.GaussianMixture
 
 
 def test_what_the_model_tells_is_checked():
@@ -142,7 +190,7 @@ def test_the_default_returns_all_particles_and_keeps_their_weights_even(model):
     pf, sizes = skh.ParticleFilter(model, n=30, rng=1), []
     for y in ys:
         pf.step(y)
-        p = pf.predict().seen_by(pf.belief.information)
+        p = pf.predict().with_information(pf.belief.information.matrix)
         points = skh.default_rule()(p, 30, rng=1)
         sizes.append(effective_size(points.w) / 30)
         assert len(points) == 30
@@ -228,7 +276,7 @@ def test_what_the_model_tells_is_the_mean_over_the_components_at_the_coming_time
     heard = []
 
     def listening(p, n, *, rng=None):
-        heard.append((p, p.information.matrix))
+        heard.append((p, p.information))
         return skh.Stratified()(p, n, rng=rng)
 
     def metric(t, x):

@@ -119,7 +119,7 @@ def test_records_along_a_path_are_those_of_all_sequences_of_modes():
     for t, y in enumerate(ys):
         now, before = x[t : t + 1], x[t - 1 : t]
         if t:
-            law, _ = predictive(model.transition(t - 1, before, carry), np.ones(1))
+            law = predictive(model.transition(t - 1, before, carry), np.ones(1))
             total += np.log(oracles.density(law, now)).item()
             carry = model.move(t - 1, before, carry, now)
         log_l, carry = model.log_likelihood(t, now, y, carry)

@@ -8,28 +8,8 @@ from scipy.special import ndtri
 
 import oracles
 import skh
+from battery import KERNEL, RULES
 
-KERNEL = skh.GaussianKernel(1.0)
-RULES = {
-    "MonteCarlo": skh.MonteCarlo(),
-    "Stratified": skh.Stratified(),
-    "Systematic": skh.Systematic(),
-    "Sobol": skh.QuasiMonteCarlo("storage"),
-    "Hilbert": skh.QuasiMonteCarlo("hilbert"),
-    "FW": skh.FWQuad(KERNEL, search_points=500),
-    "FW-LS": skh.FWQuad(KERNEL, skh.LineSearch(), 500),
-    "FCFW": skh.FWQuad(KERNEL, skh.FullyCorrective(), 500),
-    "FCFW, several scales": skh.FWQuad(skh.GaussianKernel((0.1, 1.0)), skh.FullyCorrective(), 500),
-    "FW, Sobol search": skh.FWQuad(KERNEL, search_points=500, search=skh.QuasiMonteCarlo()),
-    "Measured": skh.Measured(skh.Stratified(), KERNEL),
-    "FW, refined": skh.FWQuad(KERNEL, search_points=500, refine=skh.Refine(5)),
-    "Sobol, refined": skh.Refined(refine=skh.Refine(5)),
-    "FCFW, protected": skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-3), 500),
-    "pairwise FCFW": skh.FWQuad(KERNEL, skh.BlendedPairwise(), 500),
-    "default, a kind of FCFW": skh.default_rule(),
-    "Stratified, matched": skh.Matched(skh.Stratified()),
-    "Stratified, smoothed": skh.Smoothed(skh.Stratified()),
-}
 EQUAL_WEIGHTS = [name for name in RULES if "FCFW" not in name and name != "FW-LS"]
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
@@ -188,7 +168,7 @@ def test_a_rule_inside_another_may_return_lists_but_no_nonsense(around):
 
 def test_the_last_stratum_ends_below_one(monkeypatch):
     """(n - 1 + u) / n may round to one, where there is no component."""
-    monkeypatch.setattr("skh.sampling.uniforms", lambda rng, n: np.full(n, 1 - 2.0**-53))
+    monkeypatch.setattr("skh.rules.sampling.uniforms", lambda rng, n: np.full(n, 1 - 2.0**-53))
     p = skh.GaussianMixture(np.ones(4), np.arange(4.0)[:, None], 0.0)
     points = skh.Stratified()(p, 100_000, rng=0)
     assert points.component[-1] == 3
@@ -198,7 +178,7 @@ def test_the_last_stratum_ends_below_one(monkeypatch):
 @pytest.mark.parametrize("order", ["storage", "hilbert"])
 def test_sobol_chooses_the_component_by_its_last_coordinate(order, monkeypatch):
     u = np.random.default_rng(0).random((50, 3))
-    monkeypatch.setattr("skh.sampling._scrambled_sobol", lambda n, d, rng: u[:n, :d])
+    monkeypatch.setattr("skh.rules.sampling._scrambled_sobol", lambda n, d, rng: u[:n, :d])
     p = oracles.random_mixture(6, 2, np.random.default_rng(1), "matrices")
     points = skh.QuasiMonteCarlo(order)(p, 50, rng=0)
     along = np.arange(6) if order == "storage" else p.curve

@@ -14,8 +14,8 @@ from skh.experiments.synthetic import MODELS as PAPERS
 from skh.experiments.synthetic import simulated
 from skh.experiments.task import Task, data_seed
 from skh.frank_wolfe.default import default_rule
+from skh.frank_wolfe.fully_corrective import FullyCorrective
 from skh.frank_wolfe.fw_quad import FWQuad
-from skh.frank_wolfe.steps import FullyCorrective
 from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.models import bearings_only, localisation, lorenz63, stochastic_volatility
 from skh.rules.base import Rule

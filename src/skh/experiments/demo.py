@@ -10,8 +10,8 @@ import numpy as np
 from skh.experiments.filtering import against_many, filter_records
 from skh.experiments.record import Record
 from skh.filtering.particle_filter import ParticleFilter
+from skh.frank_wolfe.fully_corrective import FullyCorrective
 from skh.frank_wolfe.fw_quad import FWQuad
-from skh.frank_wolfe.steps import FullyCorrective
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.models import nonlinear_benchmark

@@ -16,9 +16,10 @@ import numpy as np
 from skh._typing import Array
 from skh.filtering.belief import Belief
 from skh.filtering.carried_records import carried
+from skh.filtering.likelihood_information import LearnedInformation
 from skh.filtering.model_protocols import CarryingModel
 from skh.filtering.particle_filter import ParticleFilter
-from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.predictive import Predictive
 from skh.rules.base import Rule, WeightedPoints
 from skh.rules.sampling import Stratified
 
@@ -33,12 +34,13 @@ def one_step_errors(
     seed: int,
 ) -> dict[str, float]:
     """Root mean square error of each rule, in standard deviations of the filtered distribution."""
-    pf = ParticleFilter(model, Stratified(), n, rng=seed)
+    pf, known = ParticleFilter(model, Stratified(), n, rng=seed), None
     squares: dict[str, list[Array]] = {name: [] for name in rules}
     for t, y in enumerate(ys[: max(moments) + 1]):
         if t in moments and pf.belief is not None:
             belief = pf.belief
-            p = pf.predict().seen_by(belief.information)
+            known = _learned(known, belief.information)
+            p = pf.predict().with_information(known and known.matrix)
             exact, sd = filtered(model, belief, y, p, Stratified()(p, many, rng=seed + t))
             for name, rule in rules.items():
                 mean, _ = filtered(model, belief, y, p, rule(p, n, rng=seed + t))
@@ -47,8 +49,17 @@ def one_step_errors(
     return {name: float(np.sqrt(np.mean(found))) for name, found in squares.items()}
 
 
+def _learned(
+    known: LearnedInformation | None, last: LearnedInformation | None
+) -> LearnedInformation | None:
+    """What the moments so far have taught, and the ``last`` step, the filter's rule needs none."""
+    if known is None or last is None:
+        return last
+    return known.then(last.x, last.w, last.log_likelihood, known.matrix)
+
+
 def filtered(
-    model: CarryingModel, belief: Belief, y: Any, p: GaussianMixture, points: WeightedPoints
+    model: CarryingModel, belief: Belief, y: Any, p: Predictive, points: WeightedPoints
 ) -> tuple[Array, Array]:
     """Steps 3 and 4 of Algorithm 2 with given points: mean and standard deviations."""
     carry = carried(model, belief.t, belief, points, p)

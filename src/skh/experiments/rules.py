@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from skh.frank_wolfe.fully_corrective import FullyCorrective
 from skh.frank_wolfe.fw_quad import FWQuad
-from skh.frank_wolfe.steps import FullyCorrective, Herding, LineSearch, Step
+from skh.frank_wolfe.iterate import Step
+from skh.frank_wolfe.steps import Herding, LineSearch
 from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.rules.base import Rule
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified

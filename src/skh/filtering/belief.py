@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from skh import _checks
 from skh._typing import Array, Indices
-from skh.filtering.likelihood_information import Information
+from skh.filtering.likelihood_information import LearnedInformation
 from skh.gaussians.linear_algebra import mixture_moments
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """The particles of a step before their observation: the output of step 3, with its baggage."""
+    """Particles after step 3, before reweighting, with their carried records."""
 
     x: Array
     w: Array
@@ -52,7 +52,7 @@ class Belief:
     n_likelihood_evaluations: int
     carry: Any = None
     z: tuple[Array, Array] | None = None
-    information: Information | None = None  # what has been learned of the likelihood so far
+    information: LearnedInformation | None = None  # what the likelihoods so far have taught
 
     @property
     def n_particles(self) -> int:

@@ -34,7 +34,7 @@ from skh.filtering.belief import Belief, Predicted
 from skh.filtering.model_checks import checked_carry
 from skh.filtering.model_protocols import Carry, CarryingModel, gather
 from skh.gaussians.linear_algebra import deviations
-from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
 
 C = TypeVar("C")
@@ -64,8 +64,9 @@ class Ancestors:
     regressions: Sequence[Array]  # for each kind (d, particles): times any numbers, their slope
 
     @classmethod
-    def of(cls, component: Indices, shift: Array, p: GaussianMixture, each: int) -> Ancestors:
-        """Those of moved components of ``p``, which has ``each`` for a particle."""
+    def of(cls, component: Indices, shift: Array, p: Predictive) -> Ancestors:
+        """The particles that moved components of ``p`` belong to."""
+        each = p.components_per_particle
         kinds = [_regression(p.weights[k::each], p.means[k::each]) for k in range(each)]
         return cls(component // each, component % each, shift, kinds)
 
@@ -100,20 +101,19 @@ def carried(
     t: int,
     old: Belief | Predicted,
     points: WeightedPoints,
-    mixture: GaussianMixture,
-    each: int = 1,
+    p: Predictive,
 ) -> Carry:
-    """What the points carry: the records of their ancestors among ``old`` ones, moved and told."""
+    """The records of points of ``p``: those of their ancestors among ``old``, moved along."""
     if old.carry is None:  # plain particles have nothing to take along
         return None
     (n, d), where = points.x.shape, f"model.move at t={t}"
     if (shift := points.shift) is None:
-        i = points.component // each
+        i = points.component // p.components_per_particle
         moved = model.move(t, old.x[i], gather(old.carry, i), points.x)
         return checked_carry(moved, n, where, old.carry)
     columns = shift.mean + np.moveaxis(shift.root, -1, 0)  # (d, n, d)
     component, x = np.tile(points.component, 1 + d), np.tile(points.x, (1 + d, 1))
-    ancestors = Ancestors.of(component, np.concatenate([shift.mean, *columns]), mixture, each)
+    ancestors = Ancestors.of(component, np.concatenate([shift.mean, *columns]), p)
     records = displaceable(model).displaced(old.carry, ancestors)
     records = checked_carry(records, len(x), "model.displaced", old.carry)
     records = model.move(t, ancestors.moved(old.x), records, x)  # all of them in one call

@@ -27,16 +27,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from skh._typing import Array
 from skh.gaussians.linear_algebra import deviations, symmetric
-
-if TYPE_CHECKING:
-    from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.mixture import GaussianMixture
 
 WINDOW = 30  # steps over which evidence is pooled
 HEAD_START = 3.0  # a step counts so many times as much as those before: they knew less
@@ -51,68 +48,49 @@ LEAST = 1e-3  # information in all directions together that is expected at least
 JITTER = 1e-12  # of the regression, relative to its variance
 
 
-class Information(Protocol):
-    """What is known of an observation to come."""
-
-    @property
-    def matrix(self) -> Array:
-        """The information in the state, (d, d), symmetric but not necessarily positive."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Told:
-    """The information that the model knows: its mean over a mixture's components."""
-
-    observation_metric: Callable[[int, Array], Array]
-    t: int
-    mixture: GaussianMixture
-
-    @cached_property
-    def matrix(self) -> Array:
-        """The information, (d, d)."""
-        n, d = self.mixture.means.shape
-        F = np.asarray(self.observation_metric(self.t, self.mixture.means), dtype=np.float64)
-        if F.shape not in ((d, d), (n, d, d)) or not np.isfinite(F).all():
-            raise ValueError(
-                f"model.observation_metric at t={self.t} must return finite numbers of shape "
-                f"({d}, {d}) or ({n}, {d}, {d}), got shape {F.shape}"
-            )
-        return symmetric(F if F.ndim == 2 else np.einsum("k,kij->ij", self.mixture.weights, F))
-
-
-def learned(before: Information | None, x: Array, w: Array, log_likelihood: Array) -> Learned:
-    """What is known after one more observation."""
-    if isinstance(before, Learned):
-        return before.then(x, w, log_likelihood)
-    return Learned(x, w, log_likelihood, None, 0)
+def model_information(
+    observation_metric: Callable[[int, Array], Array], t: int, p: GaussianMixture
+) -> Array:
+    """The information that the model knows, (d, d): its mean over the components of ``p``."""
+    n, d = p.means.shape
+    F = np.asarray(observation_metric(t, p.means), dtype=np.float64)
+    if F.shape not in ((d, d), (n, d, d)) or not np.isfinite(F).all():
+        raise ValueError(
+            f"model.observation_metric at t={t} must return finite numbers of shape "
+            f"({d}, {d}) or ({n}, {d}, {d}), got shape {F.shape}"
+        )
+    return symmetric(F if F.ndim == 2 else np.einsum("k,kij->ij", p.weights, F))
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """The information learned up to a step; it is computed when somebody first asks for it."""
+class LearnedInformation:
+    """The information learned up to a step, as a function of its likelihoods."""
 
     x: Array  # (n, d): the particles of the last step with an observation
     w: Array  # (n,): their weights before it
     log_likelihood: Array  # (n,)
-    before: Array | None  # the pooled information of the steps before, if anybody asked
-    steps: int  # how many there were
+    pooled: Array | None = None  # (d, d): the information of the steps before, if there were any
+    steps: int = 0  # how many there were
 
     @cached_property
     def matrix(self) -> Array:
         """The pooled information, (d, d), symmetric but not necessarily positive."""
         F = self._of_this_step()
-        if self.before is None:
+        if self.pooled is None:
             return F
         share = max(HEAD_START / (self.steps + HEAD_START), 1.0 / WINDOW)
-        return (1.0 - share) * self.before + share * F
+        return (1.0 - share) * self.pooled + share * F
 
-    def then(self, x: Array, w: Array, log_likelihood: Array) -> Learned:
-        """The same after one more step."""
-        pooled = self.__dict__.get("matrix")
+    def then(
+        self, x: Array, w: Array, log_likelihood: Array, pooled: Array | None
+    ) -> LearnedInformation:
+        """The same after one more step.
+
+        ``pooled`` is this `matrix` where the rule has used it; None leaves this step out.
+        """
         if pooled is None:
-            return Learned(x, w, log_likelihood, self.before, self.steps)
-        return Learned(x, w, log_likelihood, pooled, self.steps + 1)
+            return LearnedInformation(x, w, log_likelihood, self.pooled, self.steps)
+        return LearnedInformation(x, w, log_likelihood, pooled, self.steps + 1)
 
     def _of_this_step(self) -> Array:
         level = relative_to_best(self.log_likelihood)
@@ -120,7 +98,7 @@ class Learned:
         heaviest = np.argsort(-posterior, kind="stable")[:MOST]
         T, L = self._whitening()
         z = (self.x[heaviest] - self.w @ self.x) @ T.T
-        S = expected(np.zeros_like(L) if self.before is None else L.T @ self.before @ L, level)
+        S = expected(np.zeros_like(L) if self.pooled is None else L.T @ self.pooled @ L, level)
         share = posterior[heaviest[:CENTRES]]
         F = fitted(z, level[heaviest], S).information(share / share.sum())
         return symmetric(T.T @ F @ T)

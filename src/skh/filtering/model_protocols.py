@@ -50,6 +50,7 @@ import numpy as np
 from skh._compiled.checks import first_outside
 from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.predictive import Predictive
 
 FAR = 1e150  # the squares of means must be numbers
 Transition = GaussianMixture | tuple[Array, Array | float]
@@ -164,31 +165,28 @@ def gather(carry: Carry, index: Indices) -> Carry:
     return array.take(index, axis=0)
 
 
-def predictive(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
-    """Step 5 of Algorithm 2: the mixture of x_{t+1}, and its number of components per particle."""
-    mixture, each = _mixture(transition, w)
+def predictive(transition: Transition, w: Array) -> Predictive:
+    """Step 5 of Algorithm 2: the mixture of x_{t+1} for particles with weights ``w``."""
+    mixture = _mixture(transition, w)
     if (i := first_outside(mixture._means.ravel(), -FAR, FAR)) >= 0:
         raise ValueError(f"means must be within {FAR:g} of zero, got {mixture.means.flat[i]:g}")
-    return mixture, each
+    return Predictive.of(mixture, len(mixture) // len(w))
 
 
-def _mixture(transition: Transition, w: Array) -> tuple[GaussianMixture, int]:
+def _mixture(transition: Transition, w: Array) -> GaussianMixture:
     if not isinstance(transition, GaussianMixture):
         if not isinstance(transition, tuple | list) or len(transition) != 2:
             got = f"{type(transition).__name__} of shape {np.shape(transition)}"
             raise TypeError(f"expected a pair, got {got}")
-        means, covariances = transition
-        return GaussianMixture(w, means, covariances), 1
-    each = len(transition) // len(w)
-    if each * len(w) != len(transition):
+        return GaussianMixture(w, *transition)
+    if len(transition) % len(w):
         raise ValueError(
             f"expected the same number of components for each of the {len(w)} particles, "
             f"got {len(transition)} in all"
         )
-    of_row = transition.weights.reshape(-1, each)
+    of_row = transition.weights.reshape(len(w), -1)
     total = of_row.sum(axis=1, keepdims=True)
     if total.min() == 0:
         raise ValueError(f"all components of particle {total.argmin()} have weight zero")
-    of_row = of_row / total
-    weights = (w[:, None] * of_row).ravel()
-    return GaussianMixture(weights, transition.means, transition.covariances), each
+    weights = (w[:, None] * (of_row / total)).ravel()
+    return GaussianMixture(weights, transition.means, transition.covariances)

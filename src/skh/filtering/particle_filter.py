@@ -21,13 +21,14 @@ from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
 from skh.filtering.belief import Belief, FilterResult, Predicted, quantile_levels, stacked, summary
 from skh.filtering.carried_records import carried
-from skh.filtering.likelihood_information import Information, Told, learned
+from skh.filtering.likelihood_information import LearnedInformation, model_information
 from skh.filtering.model_checks import checked_carry, hidden_moments, weighed
 from skh.filtering.model_protocols import Carry, CarryingModel, Model, as_carrying, predictive
 from skh.filtering.observations import is_missing, plain, series
 from skh.frank_wolfe.default import default_rule
 from skh.gaussians.mixture import GaussianMixture
-from skh.rules.base import Rule, checked_points
+from skh.gaussians.predictive import Predictive
+from skh.rules.base import Rule, checked_points, uses_information
 
 
 class ZeroLikelihoodError(ValueError):
@@ -80,7 +81,7 @@ class ParticleFilter:
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)
         self._belief: Belief | None = None
-        self._mixture: tuple[GaussianMixture, int] | None = None  # made when first needed
+        self._next: Predictive | None = None  # made when first needed
 
     @property
     def t(self) -> int:
@@ -100,10 +101,10 @@ class ParticleFilter:
         except BaseException:  # as if nothing had happened
             self._rng.bit_generator.state = random_state
             raise
-        self._belief, self._mixture = belief, None
+        self._belief, self._next = belief, None
         return belief
 
-    def predict(self, h: int = 1, *, joint: bool = False) -> GaussianMixture:
+    def predict(self, h: int = 1, *, joint: bool = False) -> Predictive:
         """The distribution of the state ``h`` steps after the last observation.
 
         Exact given the particles for h = 1; further steps go through the rule.  With ``joint`` it
@@ -113,9 +114,9 @@ class ParticleFilter:
         """
         h, joint = _checks.positive_int("h", h), _checks.truth("joint", joint)
         if h == 1 and not joint:
-            return self._predictive()[0]
+            return self._predictive()
         propagate = self._propagate_jointly if joint else self._propagate
-        return propagate(self.t + h - 2, self._particles_ahead(h - 1))[0]
+        return propagate(self.t + h - 2, self._particles_ahead(h - 1))
 
     def _particles_ahead(self, h: int) -> Belief | Predicted:
         """The particles ``h`` steps after the last observation, without any new one."""
@@ -124,65 +125,65 @@ class ParticleFilter:
                 raise ValueError("joint prediction needs a first step: before it there is no z")
             return self._belief
         rng = deepcopy(self._rng)
-        particles = self._sample(self.t - 1, self._belief, *self._predictive(), rng)
+        particles = self._sample(self.t - 1, self._belief, self._predictive(), rng)
         for t in range(self.t, self.t + h - 1):
-            particles = self._sample(t, particles, *self._propagate(t, particles), rng)
+            particles = self._sample(t, particles, self._propagate(t, particles), rng)
         return particles
 
     # --- the steps of Algorithm 2 ---------------------------------------------------------------
 
     def _step(self, y: Any) -> Belief:
-        """Steps 3 and 4; without an observation there is nothing that a rule should resolve."""
-        mixture, each = self._predictive()
-        seen = mixture if y is None else mixture.seen_by(self._information(mixture))
-        predicted = self._sample(self.t - 1, self._belief, seen, each, self._rng)
-        return self._include(predicted, y)
+        """One turn of the loop."""
+        p = self._predictive()  # step 1 or 5
+        if y is not None:  # without an observation there is nothing that a rule should resolve
+            p = p.with_information(self._information(p))
+        particles = self._sample(self.t - 1, self._belief, p, self._rng)  # step 3
+        return self._include(particles, y, p.information)  # step 4
 
-    def _predictive(self) -> tuple[GaussianMixture, int]:
+    def _predictive(self) -> Predictive:
         """Step 1 or 5: the mixture from which the next particles are taken."""
-        if self._mixture is None:
+        if self._next is None:
             b = self._belief
-            self._mixture = self._prior() if b is None else self._propagate(b.t, b)
-        return self._mixture
+            self._next = self._prior() if b is None else self._propagate(b.t, b)
+        return self._next
 
-    def _prior(self) -> tuple[GaussianMixture, int]:
+    def _prior(self) -> Predictive:
         """Step 1: the distribution of the first state."""
         prior = self._model.prior()
         if not isinstance(prior, GaussianMixture):
             raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
-        return prior, 1
+        return Predictive.of(prior)
 
     def _sample(
-        self,
-        t: int,
-        old: Belief | Predicted | None,
-        mixture: GaussianMixture,
-        each: int,
-        rng: Generator,
+        self, t: int, old: Belief | Predicted | None, p: Predictive, rng: Generator
     ) -> Predicted:
         """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
-        points = checked_points(self._rule(mixture, self._n, rng=rng), mixture).sealed()
+        points = checked_points(self._rule(p, self._n, rng=rng), p).sealed()
         if old is None:
             carry = self._model.initial_carry(points.x)
             carry = checked_carry(carry, len(points), "model.initial_carry")
         else:
-            carry = carried(self._model, t, old, points, mixture, each)
-        return Predicted(points.x, points.w, points.component // each, points.mmd, carry)
+            carry = carried(self._model, t, old, points, p)
+        ancestor = points.component // p.components_per_particle
+        return Predicted(points.x, points.w, ancestor, points.mmd, carry)
 
-    def _information(self, mixture: GaussianMixture) -> Information | None:
-        """What is known of the next observation: told by the model, or learned."""
+    def _information(self, p: Predictive) -> Array | None:
+        """What is known of the next observation, told by the model or learned, if the rule asks."""
+        if not uses_information(self._rule):
+            return None
         if self._observation_metric is not None:
-            return Told(self._observation_metric, self.t, mixture)
-        return None if self._belief is None else self._belief.information
+            return model_information(self._observation_metric, self.t, p)
+        b = self._belief
+        return None if b is None or b.information is None else b.information.matrix
 
-    def _include(self, new: Predicted, y: Any) -> Belief:
-        """Step 4: include the observation and normalise."""
+    def _include(self, new: Predicted, y: Any, used: Array | None) -> Belief:
+        """Step 4: include the observation and normalise; the rule has ``used`` this information."""
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
         information = None if self._belief is None else self._belief.information
         log_likelihood = np.zeros(n)
         if y is not None:
             log_likelihood, carry = self._weigh(t, new.x, y, carry)
-            information = learned(information, new.x, new.w, log_likelihood)
+            information = self._learn(information, new, log_likelihood, used)
             evaluations = n
         w, increment = reweighted(new.w, log_likelihood)
         w.setflags(write=False)
@@ -204,6 +205,19 @@ class ParticleFilter:
             information=information,
         )
 
+    def _learn(
+        self,
+        before: LearnedInformation | None,
+        new: Predicted,
+        log_likelihood: Array,
+        used: Array | None,
+    ) -> LearnedInformation:
+        """What the likelihoods of a step add to the information; see `likelihood_information`."""
+        if before is None:
+            return LearnedInformation(new.x, new.w, log_likelihood)
+        learned = used if self._observation_metric is None else None
+        return before.then(new.x, new.w, log_likelihood, pooled=learned)
+
     def _hidden_moments(self, t: int, n: int, carry: Carry) -> tuple[Array, Array] | None:
         if moments := getattr(self._model, "hidden_moments", None):
             return hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
@@ -213,22 +227,22 @@ class ParticleFilter:
         returned = self._model.log_likelihood(t, x, y, carry)
         return weighed(returned, carry, x, f"model.log_likelihood at t={t}")
 
-    def _propagate(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
+    def _propagate(self, t: int, old: Belief | Predicted) -> Predictive:
         """Step 5: propagate the approximation forward."""
         n, d = old.x.shape
         transition = self._model.transition(t, old.x, old.carry)
         try:
-            mixture, each = predictive(transition, old.w)
-            if mixture.d != d:
-                raise ValueError(f"means must have shape (n, {d}), got {mixture.means.shape}")
+            p = predictive(transition, old.w)
+            if p.d != d:
+                raise ValueError(f"means must have shape (n, {d}), got {p.means.shape}")
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "
                 f"for the {n} particles in {d} dimensions: {error}"
             ) from error
-        return mixture, each
+        return p
 
-    def _propagate_jointly(self, t: int, old: Belief | Predicted) -> tuple[GaussianMixture, int]:
+    def _propagate_jointly(self, t: int, old: Belief | Predicted) -> Predictive:
         """Step 5 for x and z together."""
         joint = getattr(self._model, "joint_transition", None)
         if joint is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from skh.frank_wolfe.fully_corrective import FullyCorrective
 from skh.frank_wolfe.fw_quad import FWQuad
-from skh.frank_wolfe.steps import FullyCorrective
 from skh.rules.refined import Refine
 
 

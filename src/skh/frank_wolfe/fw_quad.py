@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from enum import StrEnum
 from math import inf
 
 import numpy as np
@@ -18,28 +17,21 @@ from skh import _checks
 from skh._runtime.compile_notice import announced
 from skh._runtime.memory import keep_freed_memory
 from skh._runtime.threads import engaged
-from skh._typing import RNG, Array, Indices
-from skh.frank_wolfe.steps import ConvexIterate, Herding, Iterate, ProtectedIterate, Step
+from skh._typing import RNG, Array
+from skh.frank_wolfe.iterate import Step, Stop
+from skh.frank_wolfe.steps import Herding
 from skh.frank_wolfe.vertex_search import Target
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive_kernel import automatic_kernel
+from skh.kernels.base import Kernel
 from skh.kernels.gaussian_kernel import GaussianKernel, root
-from skh.rules.ancestor_sampling import responsible
-from skh.rules.base import Rule, WeightedPoints, asked, checked_points
+from skh.rules.base import Rule, WeightedPoints, asked, uses_information
 from skh.rules.refined import Refine
-from skh.rules.sampling import MonteCarlo, Sampling
+from skh.rules.sampling import MonteCarlo, drawn
 
 keep_freed_memory()  # for the search points of the next call
 
 FEWEST, MOST = 1_000, 10_000  # search points, where their number is left to us
-
-
-class Stop(StrEnum):
-    """Why FW-Quad stopped."""
-
-    POINTS = "n steps were taken"
-    TOLERANCE = "the MMD is at or below tol"
-    PRECISION = "no search point lowers the MMD by more than rounding"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +53,9 @@ class FWQuad:
     Parameters
     ----------
     kernel : GaussianKernel, optional
-        Defines the distance that is minimised.  Left out, it is made for each mixture from its
-        spread and from what the filter has learned of the likelihood (see `automatic`).
+        Defines the distance that is minimised; for your own see `kernels.base`.  Left out, it is
+        made for each mixture from its spread and from what the filter has learned of the
+        likelihood (see `kernels.adaptive_kernel`).
     step : Step
         `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
         the most accurate per point; it sets weights to zero, and such points are not returned).
@@ -88,7 +81,7 @@ class FWQuad:
     ((20, 1), True, 'n steps were taken')
     """
 
-    kernel: GaussianKernel | None = None
+    kernel: Kernel | None = None
     step: Step = Herding()
     search_points: int | None = 10_000
     tol: float | None = None
@@ -97,10 +90,12 @@ class FWQuad:
     refine: Refine | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, GaussianKernel | None):
+        if not isinstance(self.kernel, Kernel | None) or isinstance(self.kernel, type):
             raise TypeError(f"kernel must be a GaussianKernel or None, got {self.kernel!r}")
         if not isinstance(self.refine, Refine | None):
             raise TypeError(f"refine must be a skh.Refine or None, got {self.refine!r}")
+        if self.refine is not None and not isinstance(self.kernel, GaussianKernel | None):
+            raise TypeError(f"refine needs a GaussianKernel or none, got {self.kernel!r}")
         if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
             raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
         _checks.rule("search", self.search)
@@ -112,65 +107,27 @@ class FWQuad:
         if self.tol is not None and not (_checks.is_number(self.tol) and 0 <= self.tol < inf):
             raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
 
+    @property
+    def uses_information(self) -> bool:
+        """For the kernel that it makes for each mixture, or for the rule of the search points."""
+        return self.kernel is None or uses_information(self.search)
+
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
         """At most ``n`` points of ``p``."""
         n, rng = asked(p, n, rng)
         kernel = self.kernel or automatic_kernel(p, n)
         with announced(), engaged():
-            x, component = self._candidates(p, self.search_points_for(n), rng)
-            target = self._target(kernel, p, x)
-            iterate = self.step.start(target, n)
-            trace, status = self._run(iterate, n)
-            chosen, w = iterate.combination
-            chosen, w = chosen[w > 0], w[w > 0]
-            points = FWPoints(
-                x[chosen],
-                w / w.sum(),
-                component[chosen],
-                root(iterate.mmd2),
-                mmd_trace=trace,
-                status=status,
-            )
+            x, component = drawn(self.search, p, self.search_points_for(n), rng)
+            target = Target.of(kernel, p, x)  # mu_p at the search points, on which line 3 searches
+            iterate = self.step.start(target, n)  # line 1
+            trace, status = iterate.run(n, self.tol)  # lines 2 to 7
+            chosen, w, mmd2 = iterate.solution()  # line 8
+            i, w = chosen[w > 0], w[w > 0]
+            points = FWPoints(x[i], w / w.sum(), component[i], root(mmd2), None, trace, status)
             if self.refine is None:
                 return points
             return self.refine(kernel, p, points, rng=rng, norm2=target.norm2)
 
-    def _candidates(
-        self, p: GaussianMixture, M: int, rng: np.random.Generator
-    ) -> tuple[Array, Indices]:
-        if isinstance(self.search, Sampling):  # one of ours, whose points need no check
-            return self.search.draw(p, M, rng)
-        points = checked_points(self.search(p, M, rng=rng), p)
-        if points.shift is None:
-            return points.x, points.component
-        return points.x, responsible(p, points.x, rng)  # of the mixture as it is
-
     def search_points_for(self, n: int) -> int:
         """The number of search points for ``n`` points, whether it was given or not."""
         return self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
-
-    def _target(self, kernel: GaussianKernel, p: GaussianMixture, x: Array) -> Target:
-        X = kernel.coordinates_of(x)
-        return Target(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
-
-    def _reached(self, iterate: Iterate) -> bool:
-        """Whether the MMD is at or below ``tol``, with the weights that would be returned."""
-        if self.tol is None or root(iterate.mmd2) > self.tol:
-            return False
-        _ = iterate.combination  # weights that have to be protected raise the MMD once more
-        return root(iterate.mmd2) <= self.tol
-
-    def _run(self, iterate: Iterate, n: int) -> tuple[Array, Stop]:
-        """The loop of Algorithm 1: the trace of the MMD, and why it ended."""
-        if self.tol is None and isinstance(iterate, ConvexIterate | ProtectedIterate):  # in one go
-            iterate.moves(n)
-            trace = np.sqrt(np.maximum(iterate.mmd2_trace, 0.0))
-            return trace, Stop.POINTS if len(trace) == n else Stop.PRECISION
-        trace = np.empty(n)
-        for k in range(n):
-            if not iterate.move():
-                return trace[:k], Stop.PRECISION
-            trace[k] = root(iterate.mmd2)
-            if self._reached(iterate):
-                return trace[: k + 1], Stop.TOLERANCE
-        return trace, Stop.POINTS

@@ -15,8 +15,8 @@ import numpy as np
 
 from skh._compiled.qp import GRADIENT
 from skh._typing import Array, Indices
+from skh.frank_wolfe.iterate import Iterate, Solution
 from skh.frank_wolfe.single_precision_search import combining_search
-from skh.frank_wolfe.steps import Iterate
 from skh.frank_wolfe.vertex_search import Target
 
 CORRECTIONS = 20  # pairwise moves between two searches at most
@@ -63,7 +63,7 @@ class Weights:
         return length
 
 
-class PairwiseIterate:
+class PairwiseIterate(Iterate):
     """A convex combination that gives up its worst vertices first."""
 
     def __init__(self, target: Target, n: int, blended: bool) -> None:
@@ -132,10 +132,9 @@ class PairwiseIterate:
         """Squared distance to the target."""
         return self._weights.objective + self._target.norm2
 
-    @property
-    def combination(self) -> tuple[Indices, Array]:
-        """The search points taken in so far, and their weights, some of which may be zero."""
-        return self._chosen[: self._k], self._weights.w[: self._k]
+    def solution(self) -> Solution:
+        """All vertices; the weights of some may be zero."""
+        return Solution(self._chosen[: self._k], self._weights.w[: self._k], self.mmd2)
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ class Pairwise:
     """Each step moves weight from the worst active point to the new one, by exact line search."""
 
     def start(self, target: Target, n: int) -> Iterate:
-        """The iterate g_0 = 0."""
+        """Line 1: the iterate g_0 = 0."""
         return PairwiseIterate(target, n, blended=False)
 
 
@@ -152,5 +151,5 @@ class BlendedPairwise:
     """A step towards the new point, then shifts of weight between the points that are there."""
 
     def start(self, target: Target, n: int) -> Iterate:
-        """The iterate g_0 = 0."""
+        """Line 1: the iterate g_0 = 0."""
         return PairwiseIterate(target, n, blended=True)

@@ -31,7 +31,15 @@ from skh._compiled.walk import Walk
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
 from skh.frank_wolfe.point_blocks import Blocks
-from skh.frank_wolfe.vertex_search import SLACK, Combination, FullBlend, FullCombine, Target
+from skh.frank_wolfe.vertex_search import (
+    SLACK,
+    BlendingSearch,
+    Combination,
+    CombiningSearch,
+    FullBlend,
+    FullCombine,
+    Target,
+)
 from skh.kernels.gaussian_kernel import root
 
 Single = NDArray[np.float32]
@@ -125,32 +133,37 @@ class RoughCombine:
         self._mu, self._top = rough.mu[order], float(target.mu.max())
         self._gap, lows = np.empty(order.size, np.float32), np.empty(B, np.float32)
         self._to_add = *rows, *boxes, rough.X, rough.scales, target.X, target.scales, centres
-        exact = target.X, target.mu, target.scales, centres
+        self._exact_mu = target.mu.copy()  # in which points are hidden
+        exact = target.X, self._exact_mu, target.scales, centres
         self._to_search = self._gap, lows, self._mu, *rows, order, *exact
         self._chosen: Indices = np.empty(0, np.intp)
         self._full: FullCombine | None = None
         self._wasted = 0.0  # kernel values beyond what the full search would have cost so far
 
     def add(self, chosen: Indices) -> Array:
-        """Take in the last of the chosen points; its kernel values to all of them."""
+        """Take in the last of the chosen points; return its kernel values to all of them."""
         if self._full is not None:
             return self._full.add(chosen)
         self._chosen = chosen
         values: Array = take_in(*self._to_add, len(chosen) - 1, chosen[-1])
         return values
 
+    @property
+    def kept_rows(self) -> None:
+        """None: rows are kept in 16 bits."""
+
     def hide(self, j: int) -> None:
         """Never find search point ``j`` again."""
-        self._target.mu[j] = HIDDEN
+        self._exact_mu[j] = HIDDEN
         self._mu[self._place[j]] = HIDDEN
 
-    def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
-        """The next vertex for the weights of the programme, and the iterate there."""
+    def __call__(self, weights: Combination, mmd2: float) -> tuple[int, float]:
+        """Return the next vertex for these weights, and the value of the iterate there."""
         if self._full is not None:
-            return self._full(qp, mmd2)
-        active = qp.active
+            return self._full(weights, mmd2)
+        active = weights.active
         vertex, value, count = combine_rows_and_search(
-            *self._to_search, active, qp.w, self._bound(len(active), mmd2)
+            *self._to_search, active, weights.w, self._bound(len(active), mmd2)
         )
         values = self._gap.size * len(active)  # in all rows
         self._wasted += max(count - FUTILE_SUMS * values, 0.0)
@@ -167,18 +180,18 @@ class RoughCombine:
         return 0.5 / LEVELS + self._rough.error + rounding + SLACK
 
     def _go_over_to_full_search(self) -> None:
-        self._full = FullCombine(self._target, self._n)
+        self._full = FullCombine(self._target, self._n, self._exact_mu)
         for k in range(len(self._chosen)):
             self._full.add(self._chosen[: k + 1])
 
 
-def blending_search(target: Target, n: int) -> FullBlend | RoughBlend:
+def blending_search(target: Target, n: int) -> BlendingSearch:
     """The search for ``n`` steps that blend in one vertex at a time."""
     rough = Rough.of(target)
     return FullBlend(target) if rough is None else RoughBlend(target, rough, n)
 
 
-def combining_search(target: Target, n: int) -> FullCombine | RoughCombine:
+def combining_search(target: Target, n: int) -> CombiningSearch:
     """The search for ``n`` steps that change all weights."""
     rough = None if target.mu.size < FEW else Rough.of(target)
     return FullCombine(target, n) if rough is None else RoughCombine(target, rough, n)

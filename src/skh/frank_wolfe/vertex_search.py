@@ -1,14 +1,18 @@
 r"""Line 3 of Algorithm 1: the search point at which :math:`g_k - \mu_p` is lowest.
 
-The *full* search knows :math:`g_k` at all M search points in double precision.  `rough_search`
-finds the same points, to the bit, in half the time.
+Iterates need one of two searches.  A `BlendingSearch` serves those that take in one vertex at a
+time, :math:`g \leftarrow (1 - \gamma) g + \gamma \Phi(x)`, a `CombiningSearch` those that change
+all weights.  The *full* searches here know :math:`g_k` at all M search points in double precision;
+`single_precision_search` finds the same points, to the bit, in half the time.  To add a search,
+write a class with the methods of one protocol and let `blending_search` or `combining_search`
+return it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,6 +22,8 @@ from skh._compiled.extremes import first_highest
 from skh._compiled.walk import Walk, catch_up, full_steps
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.base import Kernel
 
 # What rounding may do to a score or to a squared MMD in some ten thousand steps.
 SLACK = 1e-11
@@ -32,28 +38,24 @@ class Target:
     norm2: float  # the squared norm of the mean element
     scales: Array  # (2, S): the rates and weights of the kernel's Gaussians
 
+    @classmethod
+    def of(cls, kernel: Kernel, p: GaussianMixture, x: Array) -> Target:
+        """The mean element of ``p`` seen from the rows of ``x``."""
+        X = kernel.coordinates_of(x)
+        return cls(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
+
     @cached_property
     def first(self) -> int:
         """The first vertex: for g_0 = 0 the highest value of the mean map."""
         return int(in_threads(first_highest, self.mu.size)(self.mu))
 
 
-class FullBlend:
-    """The search for iterates that blend in one vertex at a time, at all points."""
-
-    def __init__(self, target: Target) -> None:
-        self._g = np.zeros(target.mu.size)
-        self._arrays = self._g, target.mu, target.X, target.scales
-        self._steps = in_threads(full_steps, target.mu.size)
-        self._threads = get_threads()
+class BlendingSearch(Protocol):
+    """Line 3 for iterates that take in one vertex at a time."""
 
     def run(self, walk: Walk, k: int, n: int) -> int:
-        """Take steps k to n and search after each; how many have then been taken."""
-        return int(self._steps(walk, k, n, *self._arrays, self._threads))
-
-    def catch_up(self, walk: Walk, k: int) -> None:
-        """Take the first k steps of a walk, whose vertices are known."""
-        catch_up(walk, k, *self._arrays)
+        """Take steps k to n and search after each; return how many have then been taken."""
+        ...
 
 
 class Combination(Protocol):
@@ -67,26 +69,76 @@ class Combination(Protocol):
         ...
 
 
-class FullCombine:
-    """The search for iterates that change all weights, at all points: keeps the kernel rows."""
+class KeptRows(NamedTuple):
+    """The kernel between chosen points and all search points, in double precision."""
 
-    def __init__(self, target: Target, n: int) -> None:
-        self._target = target
-        self.rows = np.empty((n, target.mu.size))
-        self.g = np.empty(target.mu.size)
+    rows: Array  # (n, M)
+    g: Array  # (M,): the iterate at the search points
+    mu: Array  # (M,): the mean map there, very low where a point is hidden
+
+
+class CombiningSearch(Protocol):
+    """Line 3 for iterates that change all weights."""
 
     def add(self, chosen: Indices) -> Array:
-        """Take in the last of the chosen points; its kernel values to all of them."""
-        t, k = self._target, len(chosen)
-        kernel_row(self.rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
-        return self.rows[:k, chosen[-1]]
+        """Take in the last of the chosen points; return its kernel values to all of them."""
+        ...
 
     def hide(self, j: int) -> None:
         """Never find search point ``j`` again."""
-        self._target.mu[j] = HIDDEN
+        ...
 
-    def __call__(self, qp: Combination, mmd2: float) -> tuple[int, float]:
-        """The next vertex for the weights of the programme, and the iterate there."""
-        t = self._target
-        vertex = combine_and_search(self.g, t.mu, self.rows, qp.active, qp.w)
-        return vertex, float(self.g[vertex])
+    def __call__(self, weights: Combination, mmd2: float) -> tuple[int, float]:
+        """Return the next vertex for these weights, and the value of the iterate there."""
+        ...
+
+    @property
+    def kept_rows(self) -> KeptRows | None:
+        """The kernel rows where they are kept in full, for compiled loops; otherwise None."""
+        ...
+
+
+class FullBlend:
+    """A `BlendingSearch` at all points in double precision."""
+
+    def __init__(self, target: Target) -> None:
+        self._g = np.zeros(target.mu.size)
+        self._arrays = self._g, target.mu, target.X, target.scales
+        self._steps = in_threads(full_steps, target.mu.size)
+        self._threads = get_threads()
+
+    def run(self, walk: Walk, k: int, n: int) -> int:
+        """Take steps k to n and search after each; return how many have then been taken."""
+        return int(self._steps(walk, k, n, *self._arrays, self._threads))
+
+    def catch_up(self, walk: Walk, k: int) -> None:
+        """Take the first k steps of a history, whose vertices are known."""
+        catch_up(walk, k, *self._arrays)
+
+
+class FullCombine:
+    """A `CombiningSearch` at all points in double precision: keeps the kernel rows."""
+
+    def __init__(self, target: Target, n: int, mu: Array | None = None) -> None:
+        """``mu``, if given, is the mean map of the target with some points already hidden."""
+        M = target.mu.size
+        self._target = target
+        self.kept_rows = KeptRows(
+            np.empty((n, M)), np.empty(M), target.mu.copy() if mu is None else mu
+        )
+
+    def add(self, chosen: Indices) -> Array:
+        """Take in the last of the chosen points; return its kernel values to all of them."""
+        t, k, rows = self._target, len(chosen), self.kept_rows.rows
+        kernel_row(rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
+        return rows[:k, chosen[-1]]
+
+    def hide(self, j: int) -> None:
+        """Never find search point ``j`` again."""
+        self.kept_rows.mu[j] = HIDDEN
+
+    def __call__(self, weights: Combination, mmd2: float) -> tuple[int, float]:
+        """Return the next vertex for these weights, and the value of the iterate there."""
+        rows, g, mu = self.kept_rows
+        vertex = combine_and_search(g, mu, rows, weights.active, weights.w)
+        return vertex, float(g[vertex])

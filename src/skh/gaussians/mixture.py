@@ -27,7 +27,6 @@ from skh._compiled.sampling import (
 )
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
-from skh.filtering.likelihood_information import Information
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.linear_algebra import checked_factors, factored, inverse_root, symmetric
 
@@ -62,8 +61,6 @@ class GaussianMixture:
     weights: Array
     means: Array
     covariances: Array
-    # What a filter knows of the observation to come; None outside of one.
-    information: Information | None = field(init=False, repr=False, default=None)
     _weights: Array = field(init=False, repr=False)
     _means: Array = field(init=False, repr=False)
 
@@ -89,10 +86,10 @@ class GaussianMixture:
             _means=means,
         )
 
-    @classmethod
-    def _known(cls, weights: Array, means: Array, covariances: Array) -> GaussianMixture:
+    @staticmethod
+    def _known(weights: Array, means: Array, covariances: Array) -> GaussianMixture:
         """A mixture of numbers that have been checked before, or follow from such."""
-        p = object.__new__(cls)
+        p = object.__new__(GaussianMixture)
         p._keep(weights, means, covariances)
         return p
 
@@ -102,10 +99,8 @@ class GaussianMixture:
         S = self.covariances
         return np.sqrt(S) if S.ndim <= 1 else factored(S)[1]
 
-    def seen_by(self, information: Information | None) -> GaussianMixture:
-        """The same mixture, with what is known of the observation to come."""
-        p = object.__new__(type(self))
-        p.__dict__.update(self.__dict__, information=information)
+    def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
+        """A mixture made of this one, by the map ``A`` if given, with whatever else it keeps."""
         return p
 
     @property
@@ -163,7 +158,7 @@ class GaussianMixture:
         """The mixture of ``A x`` when ``x`` follows this one."""
         A = _checks.shaped("A", A, "m", self.d)
         S = symmetric(A @ self.matrices @ A.T)
-        return self._known(self._weights, self.means @ A.T, S)
+        return self._derived(self._known(self._weights, self.means @ A.T, S), A)
 
     @cached_property
     def matrices(self) -> Array:
@@ -174,7 +169,8 @@ class GaussianMixture:
     def widened(self, factor: float) -> GaussianMixture:
         """The mixture with all covariances multiplied by a positive number."""
         factor = _checks.positive("factor", factor)
-        return self._known(self._weights, self._means, np.asarray(factor * self.covariances))
+        covariances = np.asarray(factor * self.covariances)
+        return self._derived(self._known(self._weights, self._means, covariances))
 
     def shrunk(self, share: float) -> GaussianMixture:
         """The mixture with its means drawn together, of the same mean and covariance.
@@ -183,7 +179,8 @@ class GaussianMixture:
         """
         share = _checks.fraction("share", share)
         means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
-        return self._known(self._weights, means, self.matrices + share * self.covariance_of_means)
+        covariances = self.matrices + share * self.covariance_of_means
+        return self._derived(self._known(self._weights, means, covariances))
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""

@@ -19,6 +19,7 @@ import numpy as np
 from skh._typing import Array
 from skh.gaussians.linear_algebra import deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.predictive import Predictive
 from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.kernels.quadrature_weights import resolution
 
@@ -38,7 +39,7 @@ def automatic_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
     array([1.e+01, 1.e-11])
     """
     L = spread(p)
-    F = None if p.information is None else p.information.matrix
+    F = p.information if isinstance(p, Predictive) else None
     if F is None:
         return _kernel(unseen(n, p.d) * symmetric(L @ L.T), n)
     seen, axes = np.linalg.eigh(symmetric(L.T @ F @ L))

@@ -30,5 +30,5 @@ def simulate(model: Observable, T: int, rng: RNG) -> tuple[Array, Array]:
         x, _ = mixture.sample(1, rng=rng)
         states.append(x[0])
         ys.append(model.observe(t, x[0], rng))
-        mixture, _ = predictive(model.transition(t, x), np.ones(1))
+        mixture = predictive(model.transition(t, x), np.ones(1))
     return np.array(states), np.array(ys)

@@ -71,7 +71,12 @@ P = TypeVar("P", bound=WeightedPoints)
 
 
 class Rule(Protocol):
-    """Anything that makes ``n`` weighted points of a mixture; optimising rules may return fewer."""
+    """Anything that makes ``n`` weighted points of a mixture; optimising rules may return fewer.
+
+    In a filter the mixture is a `Predictive`, whose ``information`` says what is known of the
+    coming observation.  To learn it takes time: a rule that has no use for it says so by an
+    attribute ``uses_information = False``.
+    """
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """At most ``n`` points that stand for ``p``."""
@@ -96,11 +101,21 @@ class Measured:
         _checks.rule("rule", self.rule)
         check_kernel("kernel", self.kernel)
 
+    @property
+    def uses_information(self) -> bool:
+        """As the rule inside."""
+        return uses_information(self.rule)
+
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """The points of the rule, with ``mmd`` filled in."""
         n, rng = asked(p, n, rng)
         points = checked_points(self.rule(p, n, rng=rng), p)
         return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))
+
+
+def uses_information(rule: Rule) -> bool:
+    """Whether a rule looks at the information of a `Predictive`; it does unless it says no."""
+    return bool(getattr(rule, "uses_information", True))
 
 
 def asked(p: GaussianMixture, n: int, rng: RNG) -> tuple[int, np.random.Generator]:

@@ -24,7 +24,7 @@ from skh._typing import RNG, Array
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive_kernel import spread
 from skh.rules.ancestor_sampling import responsible
-from skh.rules.base import Rule, WeightedPoints, asked, checked_points
+from skh.rules.base import Rule, WeightedPoints, asked, checked_points, uses_information
 
 LEAST = 0.1  # a share of the variance below which points are too few or too flat to be stretched
 
@@ -47,6 +47,11 @@ class Matched:
 
     def __post_init__(self) -> None:
         _checks.rule("rule", self.rule)
+
+    @property
+    def uses_information(self) -> bool:
+        """As the rule inside."""
+        return uses_information(self.rule)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of the rule, moved."""

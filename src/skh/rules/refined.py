@@ -25,10 +25,11 @@ from skh._typing import RNG, Array
 from skh.gaussians.linear_algebra import whitener
 from skh.gaussians.mixture import GaussianMixture, check_mixture
 from skh.kernels.adaptive_kernel import automatic_kernel
-from skh.kernels.gaussian_kernel import GaussianKernel, check_kernel, root
+from skh.kernels.base import Kernel
+from skh.kernels.gaussian_kernel import GaussianKernel, root
 from skh.kernels.quadrature_weights import evened, protected_weights
 from skh.rules.ancestor_sampling import responsible
-from skh.rules.base import P, Rule, WeightedPoints, asked, checked_points
+from skh.rules.base import P, Rule, WeightedPoints, asked, checked_points, uses_information
 from skh.rules.sampling import QuasiMonteCarlo
 
 GRID = 2.0**-14  # in units of the kernel's smallest length
@@ -62,7 +63,7 @@ class Refine:
 
     def __call__(
         self,
-        kernel: GaussianKernel,
+        kernel: Kernel,
         p: GaussianMixture,
         points: P,
         *,
@@ -73,7 +74,8 @@ class Refine:
 
         ``norm2`` is ``kernel.mean_norm2(p)``, where that is known already.
         """
-        check_kernel("kernel", kernel)
+        if not isinstance(kernel, GaussianKernel):
+            raise TypeError(f"kernel must be a GaussianKernel, got {kernel!r}")
         check_mixture("p", p)
         if not isinstance(points, WeightedPoints):
             raise TypeError(f"points must be WeightedPoints, got {points!r}")
@@ -112,6 +114,11 @@ class Refined:
             raise TypeError(f"kernel must be a GaussianKernel or None, got {self.kernel!r}")
         if not isinstance(self.refine, Refine):
             raise TypeError(f"refine must be a skh.Refine, got {self.refine!r}")
+
+    @property
+    def uses_information(self) -> bool:
+        """For the kernel that it makes for each mixture, or for the rule inside."""
+        return self.kernel is None or uses_information(self.rule)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of the rule, moved."""

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, log2
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from scipy.special import ndtri
@@ -19,7 +19,8 @@ from skh._checks import BELOW_ONE
 from skh._compiled.sampling import inverse_transform, scrambled_net, systematic
 from skh._typing import RNG, Array, Indices, Integers
 from skh.gaussians.mixture import GaussianMixture
-from skh.rules.base import WeightedPoints, asked
+from skh.rules.ancestor_sampling import responsible
+from skh.rules.base import Rule, WeightedPoints, asked, checked_points
 from skh.rules.random_numbers import normals, uniforms
 
 Order = Literal["storage", "hilbert"]
@@ -28,6 +29,8 @@ SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, which keeps the n
 
 class Sampling(ABC):
     """A rule that draws its points, all of the same weight."""
+
+    uses_information: ClassVar[bool] = False
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of ``p`` with equal weights."""
@@ -38,6 +41,18 @@ class Sampling(ABC):
     @abstractmethod
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """The points (n, d) and their components (n,)."""
+
+
+def drawn(
+    rule: Rule, p: GaussianMixture, n: int, rng: np.random.Generator
+) -> tuple[Array, Indices]:
+    """Points (n, d) of any rule and their components, as if all had the same weight."""
+    if isinstance(rule, Sampling):  # one of ours, whose points need no check
+        return rule.draw(p, n, rng)
+    points = checked_points(rule(p, n, rng=rng), p)
+    if points.shift is None:
+        return points.x, points.component
+    return points.x, responsible(p, points.x, rng)  # components of the mixture as it is
 
 
 def _gaussian_draw(

@@ -50,7 +50,7 @@ from skh import _checks
 from skh._typing import RNG
 from skh.gaussians.linear_algebra import factored, symmetric
 from skh.gaussians.mixture import GaussianMixture
-from skh.rules.base import Rule, Shift, WeightedPoints, asked, checked_points
+from skh.rules.base import Rule, Shift, WeightedPoints, asked, checked_points, uses_information
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,17 @@ class Smoothed:
         if _smooths(self.rule):
             raise ValueError(f"rule must not smooth as well, got {self.rule!r}")
 
+    @property
+    def uses_information(self) -> bool:
+        """As the rule inside."""
+        return uses_information(self.rule)
+
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """At most ``n`` points."""
         n, rng = asked(p, n, rng)
         share = bandwidth2(p)
         q = p.shrunk(share)
-        points = checked_points(self.rule(q.seen_by(p.information), n, rng=rng), q)
+        points = checked_points(self.rule(q, n, rng=rng), q)
         return replace(points, mmd=nan, shift=shift_of(p, q, share, points))
 
 

@@ -1,0 +1,152 @@
+"""Fully corrective steps (FCFW): all weights are optimised anew after each vertex.
+
+The weights come from a quadratic programme on the simplex (`kernels.simplex_qp`).  With a ridge or
+a floor under the effective sample size they are kept from vanishing (`kernels.quadrature_weights`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skh import _checks
+from skh._compiled.corrective import protected_steps
+from skh._compiled.qp import GRADIENT
+from skh._typing import Array
+from skh.frank_wolfe.iterate import Iterate, Solution, Stop
+from skh.frank_wolfe.single_precision_search import combining_search
+from skh.frank_wolfe.vertex_search import KeptRows, Target
+from skh.kernels.quadrature_weights import effective_size, protected_weights, resolution
+from skh.kernels.simplex_qp import SimplexQP
+
+
+class CorrectiveIterate(Iterate):
+    """The best convex combination of all vertices found so far."""
+
+    def __init__(self, target: Target, n: int) -> None:
+        self._target = target
+        self._qp = SimplexQP(n)
+        self._chosen = np.empty(n, np.intp)
+        self.search = combining_search(target, n)
+        self._vertex, self._g = target.first, 0.0
+        self._k = 0
+
+    def move(self) -> bool:
+        """Add the vertex, optimise all weights, search the next vertex."""
+        k = self._k
+        if k and self._gap() <= GRADIENT:
+            return False
+        self._add_vertex(ridge=0.0)
+        self._vertex, self._g = self.search(self._qp, self.mmd2)
+        return bool(self._qp.w[k] > 0.0)
+
+    def _add_vertex(self, ridge: float) -> None:
+        j, k = self._vertex, self._k
+        self._chosen[k] = j
+        self._k += 1
+        self._qp.add(self.search.add(self._chosen[: k + 1]), self._target.mu[j], ridge)
+
+    def _gap(self) -> float:
+        """By how much the vertex lies below the level of the active points: the Frank-Wolfe gap."""
+        return float(self._qp.level - (self._g - self._target.mu[self._vertex]))
+
+    @property
+    def mmd2(self) -> float:
+        """Squared distance to the target."""
+        return self._qp.objective + self._target.norm2
+
+    def solution(self) -> Solution:
+        """All vertices and their best weights, many of which may be zero."""
+        return Solution(self._chosen[: self._k], self._qp.w[: self._k], self.mmd2)
+
+
+class ProtectedIterate(CorrectiveIterate):
+    """The same with a ridge on the weights and a floor under their effective sample size.
+
+    No search point is taken twice and none is given up, so that there are as many as asked for.
+    """
+
+    def __init__(self, target: Target, n: int, ridge: float, min_ess: float) -> None:
+        super().__init__(target, n)
+        self._ridge, self._min_ess = ridge, min_ess
+        self._mmd2 = target.norm2
+
+    def move(self) -> bool:
+        """Add the vertex, even if its best weight is zero; never take it again."""
+        j, qp = self._vertex, self._qp
+        self._add_vertex(self._ridge)
+        self.search.hide(j)
+        w = qp.w[: self._k]
+        self._mmd2 = qp.objective - self._ridge * float(w @ w) + self._target.norm2
+        self._vertex, self._g = self.search(qp, self.mmd2)
+        return True
+
+    def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
+        """Take all steps in one compiled call where kernel rows are kept in full."""
+        rows = self.search.kept_rows
+        if tol is not None or rows is None:
+            return super().run(n, tol)
+        return self._run_compiled(rows), Stop.POINTS
+
+    def _run_compiled(self, rows: KeptRows) -> Array:
+        t, qp, n = self._target, self._qp, len(self._chosen)
+        mmd2 = np.empty(n)
+        state = protected_steps(
+            *(self._chosen, mmd2, *qp.arrays, *rows, t.X, t.scales, self._ridge, self._vertex)
+        )
+        qp.set_state(n, *state)
+        mmd2 += t.norm2
+        self._k, self._mmd2 = n, float(mmd2[-1])
+        return np.sqrt(np.maximum(mmd2, 0.0))
+
+    @property
+    def mmd2(self) -> float:
+        """Squared distance to the target, before weights are protected."""
+        return self._mmd2
+
+    def solution(self) -> Solution:
+        """All vertices, with weights that are positive and as even as asked for."""
+        k = self._k
+        w = self._qp.w[:k]
+        if w.min() > 0.0 and effective_size(w) >= self._min_ess * k:
+            return Solution(self._chosen[:k], w, self._mmd2)
+        K, c = self._qp.K[:k, :k] - self._ridge * np.eye(k), self._qp.c[:k]
+        w = protected_weights(K, c, self._ridge, self._min_ess)
+        mmd2 = float(w @ (K @ w) - 2 * (c @ w)) + self._target.norm2
+        return Solution(self._chosen[:k], w, mmd2)
+
+
+@dataclass(frozen=True)
+class FullyCorrective:
+    """All weights optimised anew on the simplex at each step (FCFW).
+
+    The best weights are zero for many points, and such points are not returned.  With a ``ridge``
+    on the weights or an effective sample size of at least ``min_ess`` n they are protected from
+    that: exactly n different search points are returned, at little loss.  A ridge of None stands
+    for `resolution`: the fewer points there are for a dimension, the more even.
+
+    >>> import skh
+    >>> p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    >>> steps = skh.FullyCorrective(), skh.FullyCorrective(ridge=1e-4)
+    >>> few, all_ = (skh.FWQuad(skh.GaussianKernel(1.0), step)(p, 40, rng=0) for step in steps)
+    >>> len(few) < 40, len(all_)
+    (True, 40)
+    """
+
+    ridge: float | None = 0.0
+    min_ess: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.ridge is not None:
+            _checks.non_negative("ridge", self.ridge)
+        _checks.fraction("min_ess", self.min_ess)
+
+    def start(self, target: Target, n: int) -> Iterate:
+        """Line 1: the iterate g_0 = 0."""
+        if self.ridge == self.min_ess == 0.0:
+            return CorrectiveIterate(target, n)
+        if n > target.mu.size:
+            raise ValueError(f"search_points must be at least n = {n}, got {target.mu.size}")
+        ridge = resolution(n, len(target.X)) if self.ridge is None else self.ridge
+        return ProtectedIterate(target, n, ridge, self.min_ess)

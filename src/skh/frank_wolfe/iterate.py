@@ -1,0 +1,75 @@
+"""The loop of Algorithm 1, and what a step of it must give.
+
+A `Step` is a small frozen value; ``step.start(target, n)`` returns an `Iterate`: the convex
+combination g_k together with the vertex that line 3 found for it.  To add a step, write one
+subclass of `Iterate` with ``move``, ``mmd2`` and ``solution``, and a value with ``start``; the loop
+is inherited.  An iterate that can take many moves in one compiled call overrides ``run``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from skh._typing import Array, Indices
+from skh.frank_wolfe.vertex_search import Target
+from skh.kernels.gaussian_kernel import root
+
+
+class Stop(StrEnum):
+    """Why FW-Quad stopped."""
+
+    POINTS = "n steps were taken"
+    TOLERANCE = "the MMD is at or below tol"
+    PRECISION = "no search point lowers the MMD by more than rounding"
+
+
+class Solution(NamedTuple):
+    """A quadrature rule on search points."""
+
+    chosen: Indices  # (k,): the search points taken in so far
+    w: Array  # (k,): their weights, up to a factor; zeros are allowed
+    mmd2: float  # squared distance to the target; rounding may make it slightly negative
+
+
+class Iterate(ABC):
+    """The iterate g_k of Algorithm 1 and the vertex for its next step."""
+
+    @abstractmethod
+    def move(self) -> bool:
+        """Take in the vertex and search the next; False where rounding allows no progress."""
+
+    @property
+    @abstractmethod
+    def mmd2(self) -> float:
+        """Squared distance to the target; rounding may make it slightly negative."""
+
+    @abstractmethod
+    def solution(self) -> Solution:
+        """Points and weights to return now."""
+
+    def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
+        """Lines 2 to 7: at most n moves; the MMD after each of them, and why it stopped."""
+        trace = np.empty(n)
+        for k in range(n):
+            if not self.move():
+                return trace[:k], Stop.PRECISION
+            trace[k] = root(self.mmd2)
+            if tol is not None and self._is_within(tol):
+                return trace[: k + 1], Stop.TOLERANCE
+        return trace, Stop.POINTS
+
+    def _is_within(self, tol: float) -> bool:
+        """Whether the MMD is at or below ``tol``, also with the weights that would be returned."""
+        return root(self.mmd2) <= tol and root(self.solution().mmd2) <= tol
+
+
+class Step(Protocol):
+    """A way to form the next iterate: `Herding`, `LineSearch`, `FullyCorrective` or your own."""
+
+    def start(self, target: Target, n: int) -> Iterate:
+        """Line 1: the iterate g_0 = 0, ready for at most ``n`` moves."""
+        ...

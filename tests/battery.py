@@ -1,0 +1,25 @@
+"""The rules that every test of rules and filters runs over."""
+
+import skh
+
+KERNEL = skh.GaussianKernel(1.0)
+RULES = {
+    "MonteCarlo": skh.MonteCarlo(),
+    "Stratified": skh.Stratified(),
+    "Systematic": skh.Systematic(),
+    "Sobol": skh.QuasiMonteCarlo("storage"),
+    "Hilbert": skh.QuasiMonteCarlo("hilbert"),
+    "FW": skh.FWQuad(KERNEL, search_points=500),
+    "FW-LS": skh.FWQuad(KERNEL, skh.LineSearch(), 500),
+    "FCFW": skh.FWQuad(KERNEL, skh.FullyCorrective(), 500),
+    "FCFW, several scales": skh.FWQuad(skh.GaussianKernel((0.1, 1.0)), skh.FullyCorrective(), 500),
+    "FW, Sobol search": skh.FWQuad(KERNEL, search_points=500, search=skh.QuasiMonteCarlo()),
+    "Measured": skh.Measured(skh.Stratified(), KERNEL),
+    "FW, refined": skh.FWQuad(KERNEL, search_points=500, refine=skh.Refine(5)),
+    "Sobol, refined": skh.Refined(refine=skh.Refine(5)),
+    "FCFW, protected": skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-3), 500),
+    "pairwise FCFW": skh.FWQuad(KERNEL, skh.BlendedPairwise(), 500),
+    "default, a kind of FCFW": skh.default_rule(),
+    "Stratified, matched": skh.Matched(skh.Stratified()),
+    "Stratified, smoothed": skh.Smoothed(skh.Stratified()),
+}

@@ -40,7 +40,7 @@ def one_step_errors(
         if t in moments and pf.belief is not None:
             belief = pf.belief
             known = _learned(known, belief.information)
-            p = pf.predict().with_information(known and known.matrix)
+            p = pf.predict().with_information(None if known is None else known.matrix)
             exact, sd = filtered(model, belief, y, p, Stratified()(p, many, rng=seed + t))
             for name, rule in rules.items():
                 mean, _ = filtered(model, belief, y, p, rule(p, n, rng=seed + t))
@@ -52,7 +52,7 @@ def one_step_errors(
 def _learned(
     known: LearnedInformation | None, last: LearnedInformation | None
 ) -> LearnedInformation | None:
-    """What the moments so far have taught, and the ``last`` step, the filter's rule needs none."""
+    """Pool the last step with the moments so far: the filter's own rule learns nothing."""
     if known is None or last is None:
         return last
     return known.then(last.x, last.w, last.log_likelihood, known.matrix)

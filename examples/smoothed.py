@@ -19,7 +19,7 @@ import numpy as np
 
 import skh
 from skh._runtime.progress import progress_bar
-from skh.rules.smoothed import bandwidth2
+from skh.rules.smoothed import squared_bandwidth
 
 T, POSITION, VELOCITY, MEASUREMENT = 0.05, 0.01, 0.05, 0.08  # s, m, m/s, m
 ERRORS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2.5)  # marks of the axes
@@ -87,7 +87,7 @@ def draw_mixture(axis, p):
     low, high = (p.mean + side * 4 * np.sqrt(np.diag(p.covariance)) for side in (-1, 1))
     grid = np.stack(np.meshgrid(*np.linspace(low, high, 150).T), axis=-1)
     at = grid.reshape(-1, 2)
-    lumps, smooth = (density(q, at).reshape(150, 150) for q in (p, p.shrunk(bandwidth2(p))))
+    lumps, smooth = (density(q, at).reshape(150, 150) for q in (p, p.shrunk(squared_bandwidth(p))))
     axis.contourf(*np.moveaxis(grid, -1, 0), lumps, levels=12, cmap="Greys")
     axis.contour(*np.moveaxis(grid, -1, 0), smooth, levels=6, colors="#c03d3e", linewidths=0.8)
     for name in ("default rule", "default rule, smoothed"):

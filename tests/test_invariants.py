@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import oracles
 import skh
 from skh.gaussians.predictive import Predictive
-from skh.kernels.adaptive_kernel import automatic_kernel
-from skh.rules.matched import matched
+from skh.kernels.adaptive import adaptive_kernel
+from skh.rules.matched import match_moments
 
 KERNEL = skh.GaussianKernel(1.0)
 SAME_LAW = {
@@ -89,11 +89,13 @@ def test_nothing_depends_on_the_axes(seed, K, d, kind):
     assert skh.mmd(kernel, turned, (x + offset) @ Q.T, 5 * w) == pytest.approx(exact, abs=1e-7)
     A = Q @ np.diag(rng.uniform(0.5, 2, d))
     q, w = p.linear_map(A), w / w.sum()
-    np.testing.assert_allclose(matched(q, x @ A.T, w), matched(p, x, w) @ A.T, atol=1e-6)
+    np.testing.assert_allclose(
+        match_moments(q, x @ A.T, w), match_moments(p, x, w) @ A.T, atol=1e-6
+    )
     B = rng.normal(size=(d, d))
     F, back = B @ B.T, np.linalg.inv(A)
     metrics = (
-        np.array(automatic_kernel(Predictive.of(r, information=G), 50).metric)
+        np.array(adaptive_kernel(Predictive.of(r, information=G), 50).metric)
         for r, G in ((p, F), (q, back.T @ F @ back))
     )
     plain, mapped = metrics

@@ -52,7 +52,7 @@ def fraction(name: str, value: Any) -> float:
     return float(value)
 
 
-def truth(name: str, value: Any) -> bool:
+def boolean(name: str, value: Any) -> bool:
     """``value`` as a bool, if it is one: a word such as "no" would count as true."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}")
@@ -190,7 +190,7 @@ def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:
     return array
 
 
-def kept(name: str, value: ArrayLike, *shape: int | str) -> Array:
+def copied(name: str, value: ArrayLike, *shape: int | str) -> Array:
     """A copy of `shaped`, for objects that must not change when their maker's arrays do."""
     return shaped(name, value, *shape).copy()
 

@@ -24,7 +24,7 @@ from scipy import stats
 
 from skh import _checks
 from skh._typing import Array, Indices
-from skh.gaussians.linear_algebra import apply, check_covariance, positive_root, transposed
+from skh.gaussians.linear_algebra import apply, check_covariance, positive_root, transpose
 from skh.geometry import rotation
 from skh.geometry.charts import SE3, Pose
 from skh.trajectory import Trajectory, align, check_paired
@@ -98,7 +98,7 @@ def rpe(
     if part == "translation":
         return Errors(np.linalg.norm(tp - tq, axis=1))
     if part == "rotation":
-        return Errors(np.linalg.norm(rotation.log(transposed(Rq) @ Rp), axis=1))
+        return Errors(np.linalg.norm(rotation.log(transpose(Rq) @ Rp), axis=1))
     raise ValueError(f"part must be 'translation' or 'rotation', got {part!r}")
 
 
@@ -113,7 +113,7 @@ def _prepared(
 
 def _motion(path: Trajectory, start: Indices, delta: int) -> tuple[Array, Array]:
     """Rotations and translations from poses to those ``delta`` later, in the earlier frames."""
-    back = transposed(path.rotations[start])
+    back = transpose(path.rotations[start])
     moved = path.positions[start + delta] - path.positions[start]
     return back @ path.rotations[start + delta], apply(back, moved)
 

@@ -49,7 +49,7 @@ class Trajectory:
     rotations: Array  # (T, 3, 3), body to world
 
     def __init__(self, times: ArrayLike, positions: ArrayLike, rotations: ArrayLike) -> None:
-        times = _checks.kept("times", times, "T")
+        times = _checks.copied("times", times, "T")
         if len(times) == 0:
             raise ValueError("times must hold at least one time, got none")
         if (np.diff(times) <= 0).any():
@@ -58,8 +58,8 @@ class Trajectory:
                 f"times must increase, got {times[i]} after {times[i - 1]} at index {i}"
             )
         object.__setattr__(self, "times", times)
-        object.__setattr__(self, "positions", _checks.kept("positions", positions, len(times), 3))
-        R = _checks.kept("rotations", rotations, len(times), 3, 3)
+        object.__setattr__(self, "positions", _checks.copied("positions", positions, len(times), 3))
+        R = _checks.copied("rotations", rotations, len(times), 3, 3)
         object.__setattr__(self, "rotations", rotation.rotations("rotations", R))
 
     def __len__(self) -> int:

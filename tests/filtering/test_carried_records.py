@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 import skh
-from skh.filtering.carried_records import Ancestors, carried
+from skh.filtering.carried_records import Ancestors, move_records
 from skh.filtering.model_protocols import predictive
 from skh.filtering.rao_blackwell import ZBelief
 from skh.gaussians.predictive import Predictive
@@ -148,7 +148,7 @@ def test_smoothing_keeps_how_the_hidden_part_hangs_on_the_particles():
     pf, belief = linear_belief()
     n, model, p, points = 100_000, pf._model, pf.predict(), smoothed_points(pf, 100_000)
     joint = predictive(model.joint_transition(belief.t, belief.x, belief.carry), belief.w)
-    carry = carried(model, belief.t, belief, points, p)
+    carry = move_records(model, belief.t, belief, points, p)
     x, z = points.x[:, 0], carry.mean[:, 0]
     sd, chance = np.sqrt(joint.covariance.diagonal()), 4 / n**0.5
     assert z.mean() == pytest.approx(joint.mean[1], abs=chance * sd[1])
@@ -158,7 +158,7 @@ def test_smoothing_keeps_how_the_hidden_part_hangs_on_the_particles():
     found = z.var() + carry.covariance[:, 0, 0].mean()
     assert found == pytest.approx(joint.covariance[1, 1], rel=2 * chance)
     sure = replace(points, shift=Shift(points.shift.mean, 0.0 * points.shift.root))
-    known = carried(model, belief.t, belief, sure, p).covariance[:, 0, 0].mean()
+    known = move_records(model, belief.t, belief, sure, p).covariance[:, 0, 0].mean()
     assert carry.covariance[:, 0, 0].mean() - known > chance * found  # doubt
 
 
@@ -172,7 +172,7 @@ def test_doubt_about_a_pose_is_doubt_about_all_it_carries():
 
     def after(mean, root=zero):
         shifted = replace(points, shift=Shift(mean, root))
-        return carried(flight.model, belief.t, belief, shifted, p).inner
+        return move_records(flight.model, belief.t, belief, shifted, p).inner
 
     mean, root = points.shift.mean, points.shift.root
     blurred, sure = after(mean, root), after(mean)
@@ -200,10 +200,10 @@ def test_the_filter_moves_what_it_carries():
     p, points, model = pf.predict(), smoothed_points(pf, 30), pf._model
     pf._rule = lambda p, n, *, rng=None: points
     after = pf.step(0.3)
-    carry = carried(model, belief.t, belief, points, p)
+    carry = move_records(model, belief.t, belief, points, p)
     _, expected = model.log_likelihood(after.t, points.x, 0.3, carry)
     np.testing.assert_array_equal(after.carry.mean, expected.mean)
-    unmoved = carried(model, belief.t, belief, replace(points, shift=None), p)
+    unmoved = move_records(model, belief.t, belief, replace(points, shift=None), p)
     assert np.abs(unmoved.mean - carry.mean).max() > 0.01
 
 

@@ -202,9 +202,9 @@ def test_a_word_to_the_user_if_the_first_call_is_slow(patience, words, monkeypat
     monkeypatch.setattr(first_use, "_ready", False)
     monkeypatch.setattr(first_use, "PATIENCE", patience)
     for _ in range(2):
-        with first_use.announced():
+        with first_use.notice_while_compiling():
             time.sleep(0.2)
-    assert capsys.readouterr().err == words * (first_use.WORD + "\n")
+    assert capsys.readouterr().err == words * (first_use.NOTICE + "\n")
 
 
 def test_greedy_herding_takes_the_point_that_lowers_the_mmd_most():

@@ -8,8 +8,8 @@ from test_vertex_search import assert_the_same
 
 import oracles
 import skh
-from skh.frank_wolfe.point_blocks import FEW, MANY, Blocks
-from skh.frank_wolfe.single_precision_search import Rough, RoughCombine
+from skh.frank_wolfe.point_blocks import LARGE_BLOCK, SMALL_BLOCK, Blocks
+from skh.frank_wolfe.single_precision_search import SingleCombine, SingleTarget
 from skh.frank_wolfe.vertex_search import FullCombine, Target
 from skh.gaussians.hilbert_curve import coarse_hilbert_order
 from skh.kernels.simplex_qp import SimplexQP
@@ -43,9 +43,9 @@ def test_points_in_one_place_keep_their_order(d):
 def test_boxes_hold_the_points_of_their_blocks_and_are_small(d):
     X = np.random.default_rng(d).uniform(0, 10, (d, 20_000)).astype(np.float32)
     blocks = Blocks.of(X, 1.0)
-    assert blocks.size == FEW
+    assert blocks.size == SMALL_BLOCK
     np.testing.assert_array_equal(blocks.X, X[:, blocks.order])
-    b = np.arange(20_000) // FEW
+    b = np.arange(20_000) // SMALL_BLOCK
     assert ((blocks.low[:, b] <= blocks.X) & (blocks.high[:, b] >= blocks.X)).all()
     assert np.median(blocks.high - blocks.low) < 5
 
@@ -54,7 +54,7 @@ def test_boxes_hold_the_points_of_their_blocks_and_are_small(d):
 def test_points_stay_where_they_are_if_nothing_is_out_of_reach(d, reach):
     X = np.random.default_rng(d).uniform(0, 10, (d, 2000)).astype(np.float32)
     blocks = Blocks.of(X, reach)
-    assert blocks.size == MANY
+    assert blocks.size == LARGE_BLOCK
     np.testing.assert_array_equal(blocks.order, np.arange(2000))
 
 
@@ -85,7 +85,7 @@ def wide_problem(seed, M=3000):
 def searches(target):
     """The full and the rough search, each with all weight on a point near the origin."""
     middle = np.array([np.argmin(np.abs(target.X[0]))])
-    for make in (FullCombine, lambda t, n: RoughCombine(t, Rough.of(t), n)):
+    for make in (FullCombine, lambda t, n: SingleCombine(t, SingleTarget.of(t), n)):
         search, qp = make(target, 1), SimplexQP(1)
         qp.add(search.add(middle), 0.0)
         yield search, lambda search=search, qp=qp: search(qp, 1.0)
@@ -115,7 +115,7 @@ def test_rows_are_kept_only_in_blocks_within_reach():
     p = oracles.random_mixture(100, 2, np.random.default_rng(0))
     for variance, least, most in ((1.0, 0.3, 0.7), (0.1, 0.05, 0.4), (100.0, 1.0, 1.0)):
         target = Target.of(skh.GaussianKernel(variance), p, p.sample(10_000, rng=0)[0])
-        search = RoughCombine(target, Rough.of(target), 50)
+        search = SingleCombine(target, SingleTarget.of(target), 50)
         chosen = np.arange(50)
         for k in range(50):
             search.add(chosen[: k + 1])

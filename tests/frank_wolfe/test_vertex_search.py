@@ -18,7 +18,7 @@ from skh._compiled.walk import Walk
 from skh._runtime import threads
 from skh.frank_wolfe import point_blocks as neighbours
 from skh.frank_wolfe import single_precision_search as rough_search
-from skh.frank_wolfe.single_precision_search import SINGLE, Rough, RoughBlend, RoughCombine
+from skh.frank_wolfe.single_precision_search import SINGLE, SingleBlend, SingleCombine, SingleTarget
 from skh.frank_wolfe.vertex_search import FullBlend, Target
 
 STEPS = {
@@ -45,7 +45,7 @@ def assert_the_same(rule, p, n, seed=0):
 def full_search():
     """Search in double precision throughout."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rough, "of", lambda target: None)
+        patch.setattr(SingleTarget, "of", lambda target: None)
         yield
 
 
@@ -86,8 +86,8 @@ def test_equal_where_many_search_points_coincide(step):
 def patience():
     """Never go over to the full search, however many points are done anew."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rough_search, "FUTILE", np.inf)
-        patch.setattr(rough_search, "FUTILE_SUMS", np.inf)
+        patch.setattr(rough_search, "FUTILE_SHARE", np.inf)
+        patch.setattr(rough_search, "FUTILE_SUM_SHARE", np.inf)
         yield
 
 
@@ -95,7 +95,7 @@ def patience():
 def small_blocks():
     """Blocks of neighbours that are small enough for a test."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbours, "FEW", 64)
+        patch.setattr(neighbours, "SMALL_BLOCK", 64)
         yield
 
 
@@ -105,7 +105,7 @@ def rough_problem(seed, d, variance):
     p, kernel = oracles.random_mixture(5, d, rng), skh.GaussianKernel(variance)
     x = p.sample(500, rng=rng)[0]
     target = target_of(p, kernel, x)
-    return rng, p, kernel, x, target, Rough.of(target)
+    return rng, p, kernel, x, target, SingleTarget.of(target)
 
 
 kernels = st.sampled_from([1.0, 0.03, 30.0, (0.01, 0.1, 1.0, 10.0)])
@@ -117,7 +117,7 @@ def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
     """Otherwise a point might be ruled out that wins."""
     rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
     chosen, step = rng.integers(0, 500, n), np.append(1.0, rng.random(n - 1))
-    search, walk = RoughBlend(target, rough, n), Walk.start(step, 0, 0.0, target.norm2)
+    search, walk = SingleBlend(target, rough, n), Walk.start(step, 0, 0.0, target.norm2)
     w = np.zeros(n)
     with patience():
         for k, j in enumerate(chosen):
@@ -143,7 +143,7 @@ class Weights:
 def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
     rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
     with small_blocks():
-        search = RoughCombine(target, rough, n)
+        search = SingleCombine(target, rough, n)
     chosen, w = rng.integers(0, 500, n), rng.dirichlet(np.ones(n)) * (rng.random(n) < 0.8)
     w[0] = max(w[0], 1e-3)  # at least one
     for k in range(n):
@@ -175,7 +175,7 @@ def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3000, 3)) * 3.0 + 100.0
     kernel = skh.GaussianKernel(variance)
-    rough = Rough.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
+    rough = SingleTarget.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
     row, scratch = np.empty(3000, np.uint16), np.empty((2, 3000), np.float32)
     _compiled.rough.rough_squares(scratch[0], rough.X, 0, 3000, rough.X[:, 5])
     _compiled.rows.set_levels(row, *scratch, rough.scales)
@@ -189,9 +189,9 @@ def test_single_precision_is_given_up_where_it_is_too_coarse():
     p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1e40]], 1.0)
     kernel = skh.GaussianKernel(1.0)
     target = target_of(p, kernel, p.sample(100, rng=0)[0])
-    assert Rough.of(target) is None
+    assert SingleTarget.of(target) is None
     assert isinstance(skh.Herding().start(target, 5).search, FullBlend)
-    assert not isinstance(skh.FullyCorrective().start(target, 5).search, RoughCombine)
+    assert not isinstance(skh.FullyCorrective().start(target, 5).search, SingleCombine)
     assert_the_same(skh.FWQuad(kernel, skh.Herding(), 100), p, 20, 0)
 
 
@@ -295,7 +295,7 @@ def test_python_source_of_the_search_kernels_does_the_same_as_the_compiled_code(
     gap = rng.normal(size=60).astype(np.float32)
     room = np.zeros(60, np.uint16), np.abs(gap), np.zeros(60, np.float32)
     calls = [
-        (_compiled.rough.next_error, (1e-7, Rough.of(target), 0.3, 0.1, 0.05)),
+        (_compiled.rough.next_error, (1e-7, SingleTarget.of(target), 0.3, 0.1, 0.05)),
         (_compiled.extremes.bounds, (target.X,)),
         (_compiled.extremes.first_highest, (target.mu,)),
         (
@@ -342,10 +342,10 @@ def assert_close(a, b):
 
 @pytest.mark.parametrize(("text", "n"), [("", 1), ("  ", 1), ("3", 3), (" 12 ", 12)])
 def test_the_environment_may_ask_for_threads(text, n):
-    assert threads._asked_for(text) == n
+    assert threads._threads_from_environment(text) == n
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
 def test_what_is_no_number_of_threads_is_refused(text):
     with pytest.raises(ValueError, match=f"SKH_THREADS must be a positive integer, got '{text}'"):
-        threads._asked_for(text)
+        threads._threads_from_environment(text)

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 import oracles
 import skh
-from skh.gaussians.linear_algebra import checked_factors
+from skh.gaussians.linear_algebra import check_and_factorize
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
@@ -29,14 +29,14 @@ def test_factors_of_a_stack_are_those_of_numpy(d):
     S = B @ B.swapaxes(1, 2) + 0.1 * np.eye(d)
     S = (S + S.swapaxes(1, 2)) / 2
     before = S.copy()
-    kept, L = checked_factors("S", S)
+    kept, L = check_and_factorize("S", S)
     np.testing.assert_array_equal(kept, before)
     np.testing.assert_allclose(L, np.linalg.cholesky(before), rtol=1e-12, atol=1e-13)
 
 
 def test_one_singular_matrix_in_a_stack_is_no_error():
     S = np.stack([np.eye(3), np.diag([1.0, 0.0, 2.0]), np.zeros((3, 3))])
-    kept, L = checked_factors("S", S)
+    kept, L = check_and_factorize("S", S)
     np.testing.assert_allclose(kept, S, atol=1e-15)
     np.testing.assert_allclose(L @ L.swapaxes(1, 2), S, atol=1e-15)
 

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh.kernels.quadrature_weights import effective_size, evened, protected_weights, resolution
+from skh.kernels.quadrature_weights import (
+    effective_sample_size,
+    mix_with_equal_weights,
+    protected_weights,
+    resolution,
+)
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 30), floor=st.floats(0.0, 1.0))
@@ -18,17 +23,17 @@ def test_the_floor_holds_and_all_weights_are_positive(seed, n, floor):
     w = protected_weights(K, rng.random(n), 1e-6, floor)
     assert w.sum() == pytest.approx(1, abs=1e-12)
     assert w.min() > 0
-    assert effective_size(w) >= floor * n * (1 - 1e-9)
+    assert effective_sample_size(w) >= floor * n * (1 - 1e-9)
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 30), floor=st.floats(0.05, 1.0))
 def test_evening_goes_no_further_than_it_must(seed, n, floor):
     w = np.random.default_rng(seed).dirichlet(np.full(n, 0.2))
-    even = evened(w, floor, least=0.0)
-    if effective_size(w) >= floor * n:
+    even = mix_with_equal_weights(w, floor, least=0.0)
+    if effective_sample_size(w) >= floor * n:
         np.testing.assert_array_equal(even, w)
     else:
-        assert effective_size(even) == pytest.approx(floor * n, rel=1e-6)
+        assert effective_sample_size(even) == pytest.approx(floor * n, rel=1e-6)
 
 
 def test_weights_without_need_of_protection_are_those_of_the_programme():
@@ -49,7 +54,7 @@ def test_protected_steps_return_all_points_with_a_floor_at_little_loss():
     kept = skh.FWQuad(kernel, step, 2_000)(p, 60, rng=1)
     assert len(plain) < 60
     assert len(kept) == len(np.unique(kept.x, axis=0)) == 60
-    assert effective_size(kept.w) >= 30 - 1e-9
+    assert effective_sample_size(kept.w) >= 30 - 1e-9
     assert kept.mmd == pytest.approx(skh.mmd(kernel, p, kept.x, kept.w), abs=1e-8)
     assert kept.mmd < 0.1 * skh.FWQuad(kernel, search_points=2_000)(p, 60, rng=1).mmd
 

@@ -22,7 +22,7 @@ from skh.models.uav_navigation import (
 from skh.models.uav_navigation.camera import project
 from skh.models.uav_navigation.model import INNOVATIONS, REPORT
 from skh.models.uav_navigation.parameters import GRAVITY
-from skh.models.uav_navigation.tracks import FLAT, assign, ray_is_flat
+from skh.models.uav_navigation.tracks import FLAT_SLOPE, assign, ray_is_flat
 from skh.scores import pose_estimate
 
 Q = Parameters()
@@ -274,7 +274,7 @@ def test_tracks_near_the_horizon_and_tracks_without_a_slot_wait():
     flight = survey_flight(1, rng=0)
     y = flight.observations[0]
     tilted = skh.models.UavStart(rotation=rotation.exp([0.0, -0.9, 0.0]))
-    narrow, horizon = replace(Q, slots=4), Q.focal * (np.cos(0.9) - FLAT) / np.sin(0.9)
+    narrow, horizon = replace(Q, slots=4), Q.focal * (np.cos(0.9) - FLAT_SLOPE) / np.sin(0.9)
     for model, started in (
         (skh.models.uav(narrow), 4),
         (skh.models.uav(Q, tilted), np.count_nonzero(y.pixels[:, 0] < horizon)),

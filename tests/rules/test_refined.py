@@ -5,8 +5,8 @@ import pytest
 
 import oracles
 import skh
-from skh.kernels.quadrature_weights import effective_size
-from skh.rules.ancestor_sampling import responsible
+from skh.kernels.quadrature_weights import effective_sample_size
+from skh.rules.ancestor_sampling import sample_ancestors
 from skh.rules.refined import Energy
 
 METRIC = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -104,7 +104,7 @@ def test_ancestors_of_moved_points_follow_bayes_rule(kind):
     square = np.einsum("nki,kij,nkj->nk", e, np.linalg.inv(S), e)
     share = p.weights * np.exp(-0.5 * square) / np.sqrt(np.linalg.det(S))
     share /= share.sum(axis=1, keepdims=True)
-    draws = np.array([responsible(p, x, rng) for _ in range(4000)])
+    draws = np.array([sample_ancestors(p, x, rng) for _ in range(4000)])
     counted = np.array([(draws == k).mean(axis=0) for k in range(4)]).T
     np.testing.assert_allclose(counted, share, atol=0.03)  # four standard errors
 
@@ -112,7 +112,7 @@ def test_ancestors_of_moved_points_follow_bayes_rule(kind):
 def test_ancestors_are_defined_where_components_have_no_spread():
     p = skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0], [5.0, 5.0]], 0.0)
     x = np.array([[0.1, 0.0], [4.9, 5.0]])
-    np.testing.assert_array_equal(responsible(p, x, np.random.default_rng(0)), [0, 1])
+    np.testing.assert_array_equal(sample_ancestors(p, x, np.random.default_rng(0)), [0, 1])
 
 
 def test_rao_blackwellization_stays_right_with_moved_points():
@@ -192,5 +192,5 @@ def test_reweighing_keeps_its_floor_and_lowers_the_mmd():
     )
     np.testing.assert_array_equal(free.x, kept.x)
     assert free.mmd < kept.mmd
-    assert effective_size(free.w) >= 0.8 * 30 - 1e-9
+    assert effective_sample_size(free.w) >= 0.8 * 30 - 1e-9
     assert free.mmd == pytest.approx(skh.mmd(kernel, p, free.x, free.w), abs=1e-8)

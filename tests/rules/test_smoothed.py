@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 import skh
-from skh.rules.smoothed import bandwidth2
+from skh.rules.smoothed import squared_bandwidth
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
@@ -36,10 +36,12 @@ def covariance_of_means(p):
 
 def test_bandwidth_is_silvermans_and_counts_components_by_their_weight():
     equal = skh.GaussianMixture(np.full(50, 0.02), np.random.default_rng(0).normal(size=(50, 6)), 1)
-    assert bandwidth2(equal) ** 0.5 == pytest.approx((4 / (8 * 50)) ** (1 / 10))
+    assert squared_bandwidth(equal) ** 0.5 == pytest.approx((4 / (8 * 50)) ** (1 / 10))
     few = np.append(np.full(10, 0.1), np.zeros(40))
-    assert bandwidth2(skh.GaussianMixture(few, equal.means, 1)) == pytest.approx((1 / 20) ** 0.2)
-    assert bandwidth2(skh.GaussianMixture([1.0], [[0.0]], 1.0)) == 1.0
+    assert squared_bandwidth(skh.GaussianMixture(few, equal.means, 1)) == pytest.approx(
+        (1 / 20) ** 0.2
+    )
+    assert squared_bandwidth(skh.GaussianMixture([1.0], [[0.0]], 1.0)) == 1.0
 
 
 def test_one_component_is_smooth_already():
@@ -59,7 +61,7 @@ def test_shift_is_what_can_be_known_of_how_far_the_kernel_has_moved_a_component(
     """By brute force: delta given delta + e = off for Gaussians, from their joint covariance."""
     p = oracles.random_mixture(6, 2, np.random.default_rng(1), kind)
     points = skh.Smoothed(skh.Stratified())(p, 30, rng=0)
-    h2, B = bandwidth2(p), covariance_of_means(p)[0]
+    h2, B = squared_bandwidth(p), covariance_of_means(p)[0]
     found = zip(points.x, points.component, points.shift.mean, points.shift.root, strict=True)
     for x, i, shift, L in found:
         shrunk = p.mean + (1 - h2) ** 0.5 * (p.means[i] - p.mean)

@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from threading import Timer
 
 PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
-WORD = "skh: a first call; kernels are compiled once after installation (up to half a minute) ..."
+NOTICE = "skh: a first call; kernels are compiled once after installation (up to half a minute) ..."
 
 _ready = False  # after the first call: a timer for each would cost a tenth of a millisecond
 
 
 @contextmanager
-def announced() -> Iterator[None]:
+def notice_while_compiling() -> Iterator[None]:
     """Say so if the work inside takes long because nothing has been compiled yet."""
     global _ready
     if _ready:
         yield
         return
-    timer = Timer(PATIENCE, lambda: print(WORD, file=sys.stderr, flush=True))
+    timer = Timer(PATIENCE, lambda: print(NOTICE, file=sys.stderr, flush=True))
     timer.daemon = True
     timer.start()
     try:

@@ -16,13 +16,13 @@ import sys
 
 import numpy as np
 
-LARGEST = 31 << 20  # the C library leaves blocks of 32 MiB and more out of account
+LARGEST_BLOCK = 31 << 20  # the C library leaves blocks of 32 MiB and more out of account
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
 
 
 def keep_freed_memory() -> None:
     """Raise the limit above which freed memory is returned."""
-    np.empty(LARGEST, np.uint8)
+    np.empty(LARGEST_BLOCK, np.uint8)
 
 
 def keep_all_freed_memory() -> None:

@@ -18,7 +18,7 @@ def progress_bar(progress: bool | Report, description: str) -> Iterator[Report]:
     if callable(progress):
         yield progress
         return
-    if not _checks.truth("progress", progress):
+    if not _checks.boolean("progress", progress):
         yield lambda done, total: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())

@@ -19,11 +19,11 @@ from numba.core import config
 
 from skh import _checks
 
-PAYING_POINTS = 8192  # for fewer, waking up threads takes longer than the work
+MIN_POINTS = 8192  # for fewer, waking up threads takes longer than the work
 
 # What numba would put into threads unasked, at microseconds per array expression.
-UNASKED = ("comprehension", "fusion", "inplace_binop", "numpy", "reduction", "setitem", "stencil")
-NOTHING_ELSE = dict.fromkeys(UNASKED, False)
+AUTOMATIC = ("comprehension", "fusion", "inplace_binop", "numpy", "reduction", "setitem", "stencil")
+ONLY_PRANGE = dict.fromkeys(AUTOMATIC, False)
 
 _threads = 1
 
@@ -44,7 +44,7 @@ def get_threads() -> int:
     return _threads
 
 
-def _asked_for(text: str) -> int:
+def _threads_from_environment(text: str) -> int:
     """The number of threads that the variable SKH_THREADS asks for; one if it is empty."""
     text = text.strip() or "1"
     if not text.isdecimal() or int(text) == 0:
@@ -52,12 +52,12 @@ def _asked_for(text: str) -> int:
     return int(text)
 
 
-set_threads(_asked_for(os.environ.get("SKH_THREADS", "")))
+set_threads(_threads_from_environment(os.environ.get("SKH_THREADS", "")))
 
 
 def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
     """A compiled kernel for so many points: itself, or its twin that uses the threads."""
-    if _threads == 1 or points < PAYING_POINTS:
+    if _threads == 1 or points < MIN_POINTS:
         return kernel
 
     twin = _twin(kernel)
@@ -65,14 +65,14 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
         return twin
 
     def call(*arguments: Any) -> Any:
-        with engaged():
+        with threads_enabled():
             return twin(*arguments)
 
     return call
 
 
 @contextmanager
-def engaged() -> Iterator[None]:
+def threads_enabled() -> Iterator[None]:
     """The threads for all kernels that are called inside, without asking for them each time."""
     if _threads == 1:  # do not even wake numba's pool: a process that has one cannot be forked
         yield
@@ -91,7 +91,7 @@ def _twin(kernel: Any) -> Callable[..., Any]:
     source = kernel.py_func
     twin = FunctionType(source.__code__, source.__globals__, f"{source.__name__}_in_threads")
     twin.__qualname__ = twin.__name__
-    options = {**kernel.targetoptions, "parallel": {**NOTHING_ELSE, "prange": True}}
+    options = {**kernel.targetoptions, "parallel": {**ONLY_PRANGE, "prange": True}}
     options.pop("nopython", None)
     compiled: Callable[..., Any] = numba.njit(cache=True, **options)(twin)
     return compiled

@@ -15,7 +15,7 @@ import numpy as np
 
 from skh._typing import Array
 from skh.filtering.belief import Belief
-from skh.filtering.carried_records import carried
+from skh.filtering.carried_records import move_records
 from skh.filtering.likelihood_information import LearnedInformation
 from skh.filtering.model_protocols import CarryingModel
 from skh.filtering.particle_filter import ParticleFilter
@@ -62,7 +62,7 @@ def filtered(
     model: CarryingModel, belief: Belief, y: Any, p: Predictive, points: WeightedPoints
 ) -> tuple[Array, Array]:
     """Steps 3 and 4 of Algorithm 2 with given points: mean and standard deviations."""
-    carry = carried(model, belief.t, belief, points, p)
+    carry = move_records(model, belief.t, belief, points, p)
     log_l, _ = model.log_likelihood(belief.t + 1, points.x, y, carry)
     w = points.w * np.exp(log_l - log_l.max())
     w /= w.sum()

@@ -157,11 +157,11 @@ class FilterResult:
         that `skh.Smoothed` has moved are read as they were.  For the states of a charted model see
         `skh.geometry.paths_of`.
         """
-        path = traced(self.history)
+        path = trace_ancestors(self.history)
         return np.stack([belief.x[line] for belief, line in path], axis=1), path[-1][0].w
 
 
-def traced(history: tuple[Belief, ...] | None) -> list[tuple[Belief, Indices]]:
+def trace_ancestors(history: tuple[Belief, ...] | None) -> list[tuple[Belief, Indices]]:
     """Each belief, with those of its particles that lead to the last ones, one for each."""
     if history is None:
         raise ValueError("trajectories need particle_filter(..., history=True)")
@@ -203,12 +203,12 @@ def summary(
     }
 
 
-def stacked(values: Sequence[Any], axis: int = 0) -> Any:
+def stack_fields(values: Sequence[Any], axis: int = 0) -> Any:
     """Arrays along a new axis; of tuples and dicts, part by part."""
     first = values[0]
     if isinstance(first, dict):
-        return {name: stacked([value[name] for value in values], axis) for name in first}
+        return {name: stack_fields([value[name] for value in values], axis) for name in first}
     if not isinstance(first, tuple):
         return np.stack(values, axis)
-    parts = [stacked(part, axis) for part in zip(*values, strict=True)]
+    parts = [stack_fields(part, axis) for part in zip(*values, strict=True)]
     return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)

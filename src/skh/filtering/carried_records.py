@@ -31,14 +31,14 @@ import numpy as np
 
 from skh._typing import Array, Indices
 from skh.filtering.belief import Belief, Predicted
-from skh.filtering.model_checks import checked_carry
+from skh.filtering.model_checks import check_carry
 from skh.filtering.model_protocols import Carry, CarryingModel, gather
-from skh.gaussians.linear_algebra import deviations
+from skh.gaussians.linear_algebra import standard_deviations
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
 
 C = TypeVar("C")
-NO_SPREAD = 1e-10  # of a coordinate's variance: a direction with no more of it has none
+MIN_VARIANCE = 1e-10  # of a coordinate's variance: a direction with no more of it has none
 
 
 @runtime_checkable
@@ -89,14 +89,15 @@ def _regression(w: Array, m: Array) -> Array:
     w = w / max(w.sum(), np.finfo(float).tiny)
     centred = m - w @ m
     covariance = (w * centred.T) @ centred
-    sd = deviations(covariance.diagonal(), m)  # correlations: which directions count has no unit
+    sd = standard_deviations(covariance.diagonal(), m)
+    # Of the correlations, so that it does not depend on units which directions count.
     variances, axes = np.linalg.eigh(covariance / np.outer(sd, sd))
-    there = variances > NO_SPREAD
+    there = variances > MIN_VARIANCE
     back = axes[:, there] / sd[:, None]
     return np.asarray((back / variances[there]) @ back.T @ (w * centred.T))
 
 
-def carried(
+def move_records(
     model: CarryingModel,
     t: int,
     old: Belief | Predicted,
@@ -110,17 +111,17 @@ def carried(
     if (shift := points.shift) is None:
         i = points.component // p.components_per_particle
         moved = model.move(t, old.x[i], gather(old.carry, i), points.x)
-        return checked_carry(moved, n, where, old.carry)
+        return check_carry(moved, n, where, old.carry)
     columns = shift.mean + np.moveaxis(shift.root, -1, 0)  # (d, n, d)
     component, x = np.tile(points.component, 1 + d), np.tile(points.x, (1 + d, 1))
     ancestors = Ancestors.of(component, np.concatenate([shift.mean, *columns]), p)
     records = displaceable(model).displaced(old.carry, ancestors)
-    records = checked_carry(records, len(x), "model.displaced", old.carry)
+    records = check_carry(records, len(x), "model.displaced", old.carry)
     records = model.move(t, ancestors.moved(old.x), records, x)  # all of them in one call
-    records = checked_carry(records, len(x), where, old.carry)
+    records = check_carry(records, len(x), where, old.carry)
     first, *others = (gather(records, rows) for rows in np.arange((1 + d) * n).reshape(1 + d, n))
     blurred = displaceable(model).blurred(first, others)
-    return checked_carry(blurred, n, "model.blurred", old.carry)
+    return check_carry(blurred, n, "model.blurred", old.carry)
 
 
 def displaceable(model: object) -> Displaceable:

@@ -10,7 +10,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import Array
-from skh.filtering.model_checks import real_numbers
+from skh.filtering.model_checks import check_real_numbers
 from skh.filtering.model_protocols import Transition
 from skh.gaussians.mixture import GaussianMixture
 
@@ -37,7 +37,7 @@ class FunctionModel:
         """``log p(y_t | x_t)`` at each row of ``x``."""
         f = self.log_likelihood_function
         if self.batched:
-            values = real_numbers(f(t, x, y), f"model.log_likelihood at t={t}")
+            values = check_real_numbers(f(t, x, y), f"model.log_likelihood at t={t}")
             return np.asarray(values, dtype=np.float64)
         return np.array([_number(f(t, row, y), t, i) for i, row in enumerate(x)])
 
@@ -45,7 +45,7 @@ class FunctionModel:
 def _number(value: Any, t: int, i: int) -> float:
     """The log-likelihood of one particle; an array of one number is one too."""
     where = f"log_likelihood of particle {i} at t={t}"
-    array = real_numbers(value, where)
+    array = check_real_numbers(value, where)
     if array.size != 1:
         raise ValueError(f"{where} must return one number, got {value!r}")
     return float(array.item())
@@ -91,7 +91,7 @@ def model_from_functions(
             raise TypeError(f"{name} must be a function, got {function!r}")
     if observation_metric is not None and not callable(observation_metric):
         raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
-    _checks.truth("batched", batched)
+    _checks.boolean("batched", batched)
     return FunctionModel(as_prior(prior), transition, log_likelihood, batched, observation_metric)
 
 

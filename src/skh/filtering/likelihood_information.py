@@ -2,7 +2,7 @@ r"""What the likelihood sees: the Fisher information of an observation, learned 
 
 A filter that has just evaluated :math:`\ell_i = \log p(y_t | x_i)` knows more than weights: how
 sharply the likelihood falls off, and in which directions.  A function f is fitted to these values
-(`fitted`), and the mean of its curvature under the posterior,
+(`fit_log_likelihood`), and the mean of its curvature under the posterior,
 
 .. math:: F = -E[\nabla^2 f],
 
@@ -32,20 +32,20 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from skh._typing import Array
-from skh.gaussians.linear_algebra import deviations, symmetric
+from skh.gaussians.linear_algebra import standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 
-WINDOW = 30  # steps over which evidence is pooled
+POOLING_WINDOW = 30  # steps over which evidence is pooled
 HEAD_START = 3.0  # a step counts so many times as much as those before: they knew less
-MOST = 100  # particles that f is fitted to: the heaviest
-CENTRES = 16  # particles at which its curvature is taken: the heaviest of these
-GONE = 30.0  # log-likelihoods this far below the best are all alike: gone
+MAX_FITTED = 100  # particles that f is fitted to: the heaviest
+MAX_CENTRES = 16  # particles at which its curvature is taken: the heaviest of these
+MAX_DEPTH = 30.0  # log-likelihoods this far below the best are all alike: gone
 ACCURACY = 0.05  # of f, relative to the depth below the best (plus one)
-UNEXPECTED = 0.01  # information expected in any direction, relative to the mean over all
-LENGTH2 = 0.3  # squared length over which f departs from a parabola, relative to the state's spread
-DEEPEST = 1e12  # keeps what is squared finite
-LEAST = 1e-3  # information in all directions together that is expected at least
-JITTER = 1e-12  # of the regression, relative to its variance
+UNEXPECTED_SHARE = 0.01  # information expected in any direction, relative to the mean over all
+SQUARED_LENGTH = 0.3  # over which f departs from a parabola, relative to the state's spread
+DEPTH_LIMIT = 1e12  # keeps what is squared finite
+MIN_INFORMATION = 1e-3  # information in all directions together that is expected at least
+REGRESSION_JITTER = 1e-12  # of the regression, relative to its variance
 
 
 def model_information(
@@ -78,7 +78,7 @@ class LearnedInformation:
         F = self._of_this_step()
         if self.pooled is None:
             return F
-        share = max(HEAD_START / (self.steps + HEAD_START), 1.0 / WINDOW)
+        share = max(HEAD_START / (self.steps + HEAD_START), 1.0 / POOLING_WINDOW)
         return (1.0 - share) * self.pooled + share * F
 
     def then(
@@ -94,13 +94,15 @@ class LearnedInformation:
 
     def _of_this_step(self) -> Array:
         level = relative_to_best(self.log_likelihood)
-        posterior = self.w * np.exp(np.maximum(level, -GONE))
-        heaviest = np.argsort(-posterior, kind="stable")[:MOST]
+        posterior = self.w * np.exp(np.maximum(level, -MAX_DEPTH))
+        heaviest = np.argsort(-posterior, kind="stable")[:MAX_FITTED]
         T, L = self._whitening()
         z = (self.x[heaviest] - self.w @ self.x) @ T.T
-        S = expected(np.zeros_like(L) if self.pooled is None else L.T @ self.pooled @ L, level)
-        share = posterior[heaviest[:CENTRES]]
-        F = fitted(z, level[heaviest], S).information(share / share.sum())
+        S = expected_information(
+            np.zeros_like(L) if self.pooled is None else L.T @ self.pooled @ L, level
+        )
+        share = posterior[heaviest[:MAX_CENTRES]]
+        F = fit_log_likelihood(z, level[heaviest], S).information(share / share.sum())
         return symmetric(T.T @ F @ T)
 
     def _whitening(self) -> tuple[Array, Array]:
@@ -108,7 +110,7 @@ class LearnedInformation:
         d = self.x.shape[1]
         centred = self.x - self.w @ self.x
         P = (self.w * centred.T) @ centred
-        sd = deviations(P.diagonal(), self.x)
+        sd = standard_deviations(P.diagonal(), self.x)
         root = np.linalg.cholesky(P / np.outer(sd, sd) + 1e-3 * np.eye(d))
         return np.linalg.inv(root) / sd, sd[:, None] * root
 
@@ -116,12 +118,12 @@ class LearnedInformation:
 def relative_to_best(log_likelihood: Array) -> Array:
     """Log-likelihoods less the highest; impossible particles are as deep as the deepest other."""
     with np.errstate(over="ignore"):
-        level = np.maximum(log_likelihood - log_likelihood.max(), -DEEPEST)
+        level = np.maximum(log_likelihood - log_likelihood.max(), -DEPTH_LIMIT)
     possible = np.isfinite(log_likelihood)
     return np.asarray(np.where(possible, level, level[possible].min(initial=0.0)))
 
 
-def expected(before: Array, level: Array) -> Array:
+def expected_information(before: Array, level: Array) -> Array:
     """The information to expect: as before, but no direction excluded, and enough for ``level``.
 
     A likelihood of information S falls by about trace(S) / 2 over the spread of the particles.  One
@@ -130,15 +132,15 @@ def expected(before: Array, level: Array) -> Array:
     d = len(before)
     seen, axes = np.linalg.eigh(symmetric(before))
     seen = np.maximum(seen, 0.0)
-    total = max(float(seen.sum()), -float(np.median(level)), LEAST)
-    if seen.sum() <= LEAST:
+    total = max(float(seen.sum()), -float(np.median(level)), MIN_INFORMATION)
+    if seen.sum() <= MIN_INFORMATION:
         return np.asarray(total / d * np.eye(d))
     seen *= total / seen.sum()
-    return np.asarray((axes * (seen + UNEXPECTED * total / d)) @ axes.T)
+    return np.asarray((axes * (seen + UNEXPECTED_SHARE * total / d)) @ axes.T)
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class LogLikelihoodFit:
     """A function that takes given values at points z: a parabola plus ``bumps``."""
 
     S: Array  # (d, d): the metric
@@ -159,7 +161,7 @@ class Fit:
         return np.asarray(F + W.sum() * self.S - square / self.length2)
 
 
-def fitted(z: Array, values: Array, S: Array) -> Fit:
+def fit_log_likelihood(z: Array, values: Array, S: Array) -> LogLikelihoodFit:
     """The parabola, or the smooth function, that explains values <= 0 better.
 
     The deeper a value the less exact it need be: what counts is the likelihood near its top.
@@ -168,14 +170,14 @@ def fitted(z: Array, values: Array, S: Array) -> Fit:
     q = zS @ z.T
     parabola = 0.5 * (1.0 + total + q) ** 2
     square = np.maximum(q.diagonal()[:, None] + q.diagonal() - 2.0 * q, 0.0)
-    length2 = LENGTH2 * total
+    length2 = SQUARED_LENGTH * total
     bumps = (1.0 + total) ** 2 * np.exp(-0.5 * square / length2)
-    noise = (ACCURACY * (1.0 - values)) ** 2 + JITTER * parabola.diagonal().max()
+    noise = (ACCURACY * (1.0 - values)) ** 2 + REGRESSION_JITTER * parabola.diagonal().max()
     plain, plain_evidence = regression(parabola, noise, values)
     bumpy, bumpy_evidence = regression(parabola + bumps, noise, values)
     if bumpy_evidence > plain_evidence:
-        return Fit(S, zS, bumpy, bumps, length2)
-    return Fit(S, zS, plain, None, length2)
+        return LogLikelihoodFit(S, zS, bumpy, bumps, length2)
+    return LogLikelihoodFit(S, zS, plain, None, length2)
 
 
 def regression(covariance: Array, noise: Array, values: Array) -> tuple[Array, float]:

@@ -17,7 +17,7 @@ from skh._compiled.checks import first_not_below_infinity, first_not_finite
 from skh._typing import Array
 
 
-def real_numbers(value: Any, where: str) -> NDArray[Any]:
+def check_real_numbers(value: Any, where: str) -> NDArray[Any]:
     """``value`` as an array of floats or integers: no truth values, no words, nothing masked."""
     if type(value) is np.ndarray and value.dtype == DOUBLE:  # as nearly always in a filter
         return value
@@ -32,9 +32,9 @@ def real_numbers(value: Any, where: str) -> NDArray[Any]:
     return array
 
 
-def log_likelihoods(value: Any, x: Array, where: str) -> Array:
+def check_log_likelihoods(value: Any, x: Array, where: str) -> Array:
     """One number below +inf for each particle."""
-    values = np.asarray(real_numbers(value, where), dtype=np.float64, order="C")
+    values = np.asarray(check_real_numbers(value, where), dtype=np.float64, order="C")
     if values.shape != (len(x),):
         raise ValueError(
             f"{where} must return shape ({len(x)},), one number per particle, got {values.shape}"
@@ -49,7 +49,7 @@ def log_likelihoods(value: Any, x: Array, where: str) -> Array:
     return values
 
 
-def weighed(returned: Any, carry: Any, x: Array, where: str) -> tuple[Array, Any]:
+def check_likelihood(returned: Any, carry: Any, x: Array, where: str) -> tuple[Array, Any]:
     """The log-likelihoods and the records after them, of particles that had the ``carry``."""
     if not isinstance(returned, tuple) or len(returned) != 2:
         raise ValueError(
@@ -57,10 +57,10 @@ def weighed(returned: Any, carry: Any, x: Array, where: str) -> tuple[Array, Any
             f"got {returned!r}"
         )
     values, after = returned
-    return log_likelihoods(values, x, where), checked_carry(after, len(x), where, carry)
+    return check_log_likelihoods(values, x, where), check_carry(after, len(x), where, carry)
 
 
-def checked_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
+def check_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
     """``carry``, if its arrays have one row for each of n particles and nothing has been lost."""
     if carry is None and before is None:
         return None
@@ -100,11 +100,11 @@ def _lost(before: Any, after: Any) -> bool:
     return False
 
 
-def hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Array]:
+def check_hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Array]:
     """Mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part of each particle."""
     if not isinstance(returned, tuple) or len(returned) != 2:
         raise ValueError(f"{where} must return (means, covariances), got {returned!r}")
-    m, P = (np.asarray(real_numbers(part, where), dtype=np.float64) for part in returned)
+    m, P = (np.asarray(check_real_numbers(part, where), dtype=np.float64) for part in returned)
     k = m.shape[-1] if m.ndim else 0
     if m.shape != (n, k) or P.shape != (n, k, k):
         raise ValueError(
@@ -120,7 +120,7 @@ def hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Array]:
     return m, P
 
 
-def moments_of_z(value: Any) -> tuple[Array, Array]:
+def check_z_prior(value: Any) -> tuple[Array, Array]:
     """The mean and the covariance of z_0."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise TypeError(f"z_prior must be (mean, covariance) or a function, got {value!r}")
@@ -132,7 +132,7 @@ def moments_of_z(value: Any) -> tuple[Array, Array]:
     return mean, covariance
 
 
-def per_particle(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
+def check_per_particle(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
     """``value`` with the given shape, of which the leading axis may be left out."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in (shape, shape[1:]):

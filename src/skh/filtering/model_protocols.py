@@ -52,7 +52,7 @@ from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 
-FAR = 1e150  # the squares of means must be numbers
+MAX_MEAN = 1e150  # the squares of means must be numbers
 Transition = GaussianMixture | tuple[Array, Array | float]
 Carry = Any  # None, or an array, tuple or dict of arrays with one row per particle
 
@@ -168,8 +168,10 @@ def gather(carry: Carry, index: Indices) -> Carry:
 def predictive(transition: Transition, w: Array) -> Predictive:
     """Step 5 of Algorithm 2: the mixture of x_{t+1} for particles with weights ``w``."""
     mixture = _mixture(transition, w)
-    if (i := first_outside(mixture._means.ravel(), -FAR, FAR)) >= 0:
-        raise ValueError(f"means must be within {FAR:g} of zero, got {mixture.means.flat[i]:g}")
+    if (i := first_outside(mixture._means.ravel(), -MAX_MEAN, MAX_MEAN)) >= 0:
+        raise ValueError(
+            f"means must be within {MAX_MEAN:g} of zero, got {mixture.means.flat[i]:g}"
+        )
     return Predictive.of(mixture, len(mixture) // len(w))
 
 

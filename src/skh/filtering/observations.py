@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from skh._typing import Array
 
 
-def series(ys: Any) -> Sequence[Any]:
+def as_series(ys: Any) -> Sequence[Any]:
     """A series of observations of any kind, at least one."""
     several = hasattr(ys, "__iter__") or hasattr(ys, "__getitem__")
     single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
     if single or not several:
         raise TypeError(f"ys must be a series of observations, one for each time, got {ys!r}")
-    ys = table_rows(ys) if hasattr(ys, "to_numpy") else plain(ys)
+    ys = table_rows(ys) if hasattr(ys, "to_numpy") else fill_masked(ys)
     ys = ys if hasattr(ys, "__len__") else list(ys)
     if len(ys) == 0:
         raise ValueError("ys must hold at least one observation, got none")
@@ -46,7 +46,7 @@ def _is_gap(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType"
 
 
-def plain(y: Any) -> Any:
+def fill_masked(y: Any) -> Any:
     """A masked array of numbers as one with NaN for what is masked; anything else as it is.
 
     >>> plain(np.ma.masked_less([1, -999, 3], 0)), plain("image")
@@ -68,7 +68,7 @@ def is_missing(y: Any) -> bool:
     if isinstance(y, np.ma.MaskedArray):
         if y.size and np.ma.getmaskarray(y).all():
             return True
-        y = plain(y)
+        y = fill_masked(y)
     if isinstance(y, (list, tuple)) or hasattr(y, "to_numpy"):
         try:
             y = np.array(y, dtype=np.float64)
@@ -82,10 +82,10 @@ def is_missing(y: Any) -> bool:
     return bool(np.isnan(values).all())
 
 
-def measured(y: Any, m: int, name: str = "y") -> tuple[Array, NDArray[np.bool_]]:
+def measured_entries(y: Any, m: int, name: str = "y") -> tuple[Array, NDArray[np.bool_]]:
     """A vector of ``m`` numbers, and which of them were measured."""
     try:
-        vector = np.atleast_1d(np.asarray(plain(y), dtype=np.float64))
+        vector = np.atleast_1d(np.asarray(fill_masked(y), dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numbers, NaN where not measured, got {y!r}") from error
     if vector.shape != (m,):

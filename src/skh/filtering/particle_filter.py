@@ -19,12 +19,19 @@ from skh import _checks
 from skh._compiled.weights import reweighted
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
-from skh.filtering.belief import Belief, FilterResult, Predicted, quantile_levels, stacked, summary
-from skh.filtering.carried_records import carried
+from skh.filtering.belief import (
+    Belief,
+    FilterResult,
+    Predicted,
+    quantile_levels,
+    stack_fields,
+    summary,
+)
+from skh.filtering.carried_records import move_records
 from skh.filtering.likelihood_information import LearnedInformation, model_information
-from skh.filtering.model_checks import checked_carry, hidden_moments, weighed
+from skh.filtering.model_checks import check_carry, check_hidden_moments, check_likelihood
 from skh.filtering.model_protocols import Carry, CarryingModel, Model, as_carrying, predictive
-from skh.filtering.observations import is_missing, plain, series
+from skh.filtering.observations import as_series, fill_masked, is_missing
 from skh.frank_wolfe.default import default_rule
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
@@ -97,7 +104,7 @@ class ParticleFilter:
         """Take in the observation of time ``t`` (None or nothing but NaN: nothing was measured)."""
         random_state = self._rng.bit_generator.state
         try:
-            belief = self._step(None if is_missing(y) else plain(y))
+            belief = self._step(None if is_missing(y) else fill_masked(y))
         except BaseException:  # as if nothing had happened
             self._rng.bit_generator.state = random_state
             raise
@@ -112,7 +119,7 @@ class ParticleFilter:
         numbers included, as it is.  Of a `skh.geometry.Charted` model it is in the chart of its
         step: for the way to states see `skh.geometry.reference_of`.
         """
-        h, joint = _checks.positive_int("h", h), _checks.truth("joint", joint)
+        h, joint = _checks.positive_int("h", h), _checks.boolean("joint", joint)
         if h == 1 and not joint:
             return self._predictive()
         propagate = self._propagate_jointly if joint else self._propagate
@@ -161,9 +168,9 @@ class ParticleFilter:
         points = checked_points(self._rule(p, self._n, rng=rng), p).sealed()
         if old is None:
             carry = self._model.initial_carry(points.x)
-            carry = checked_carry(carry, len(points), "model.initial_carry")
+            carry = check_carry(carry, len(points), "model.initial_carry")
         else:
-            carry = carried(self._model, t, old, points, p)
+            carry = move_records(self._model, t, old, points, p)
         ancestor = points.component // p.components_per_particle
         return Predicted(points.x, points.w, ancestor, points.mmd, carry)
 
@@ -220,12 +227,12 @@ class ParticleFilter:
 
     def _hidden_moments(self, t: int, n: int, carry: Carry) -> tuple[Array, Array] | None:
         if moments := getattr(self._model, "hidden_moments", None):
-            return hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
+            return check_hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
         return None
 
     def _weigh(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
         returned = self._model.log_likelihood(t, x, y, carry)
-        return weighed(returned, carry, x, f"model.log_likelihood at t={t}")
+        return check_likelihood(returned, carry, x, f"model.log_likelihood at t={t}")
 
     def _propagate(self, t: int, old: Belief | Predicted) -> Predictive:
         """Step 5: propagate the approximation forward."""
@@ -291,7 +298,8 @@ def particle_filter(
     >>> result.means.shape, result.n_likelihood_evaluations.sum()
     ((20, 3), np.int64(2000))
     """
-    ys, levels, history = series(ys), quantile_levels(quantiles), _checks.truth("history", history)
+    ys, levels = as_series(ys), quantile_levels(quantiles)
+    history = _checks.boolean("history", history)
     pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
     rows: list[dict[str, Any]] = []
     kept: list[Belief] = []
@@ -302,4 +310,4 @@ def particle_filter(
             if history:
                 kept.append(belief)
             report(t + 1, len(ys))
-    return FilterResult(**stacked(rows), history=tuple(kept) if history else None)
+    return FilterResult(**stack_fields(rows), history=tuple(kept) if history else None)

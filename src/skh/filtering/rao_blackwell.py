@@ -39,16 +39,16 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.carried_records import Ancestors, scatter
 from skh.filtering.function_model import as_prior
-from skh.filtering.model_checks import moments_of_z, per_particle, real_numbers
-from skh.filtering.observations import measured
+from skh.filtering.model_checks import check_per_particle, check_real_numbers, check_z_prior
+from skh.filtering.observations import measured_entries
 from skh.gaussians.linear_algebra import (
     apply,
+    block_matrix,
     check_covariance,
     condition,
-    joined,
     right_divide,
     symmetric,
-    transposed,
+    transpose,
 )
 from skh.gaussians.mixture import GaussianMixture
 
@@ -124,7 +124,7 @@ class RaoBlackwellized:
         residual: Callable[[Array, Array], Array] = np.subtract,
     ) -> None:
         self._prior = as_prior(prior)
-        self._z_prior = z_prior if callable(z_prior) else moments_of_z(z_prior)
+        self._z_prior = z_prior if callable(z_prior) else check_z_prior(z_prior)
         self._functions = {
             "x_dynamics": x_dynamics,
             "z_dynamics": z_dynamics,
@@ -135,7 +135,7 @@ class RaoBlackwellized:
             if not callable(function):
                 raise TypeError(f"{name} must be a function, got {function!r}")
         self._cross_noise = cross_noise
-        self._extended = _checks.truth("extended", extended)
+        self._extended = _checks.boolean("extended", extended)
         self._residual = residual
 
     def prior(self) -> GaussianMixture:
@@ -149,8 +149,8 @@ class RaoBlackwellized:
         if np.ndim(mean) == 0:
             raise ValueError(f"the mean of z_prior must have shape (n, n_z) or (n_z,), got {mean}")
         d = np.shape(mean)[-1]
-        m = per_particle("z_prior", "mean", 0, mean, (n, d))
-        P = per_particle("z_prior", "covariance", 0, covariance, (n, d, d))
+        m = check_per_particle("z_prior", "mean", 0, mean, (n, d))
+        P = check_per_particle("z_prior", "covariance", 0, covariance, (n, d, d))
         check_covariance("the covariance of z_prior", P)
         return ZBelief(np.broadcast_to(m, (n, d)).copy(), _full(P, n).copy())
 
@@ -158,14 +158,14 @@ class RaoBlackwellized:
         """Step 1: the Gaussian of x_{t+1} of each particle."""
         to_x = self._linearise("x_dynamics", t, x, carry.mean, x.shape[1])
         A = to_x.matrix
-        return to_x.value, symmetric(A @ carry.covariance @ transposed(A) + to_x.noise)
+        return to_x.value, symmetric(A @ carry.covariance @ transpose(A) + to_x.noise)
 
     def joint_transition(self, t: int, x: Array, carry: ZBelief) -> tuple[Array, Array]:
         """The Gaussian of (x_{t+1}, z_{t+1}) of each particle."""
         to_x, to_z, Q_xz = self._dynamics(t, x, carry)
         S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
-        V = to_z.matrix @ carry.covariance @ transposed(to_z.matrix) + to_z.noise
-        covariances = joined(S, transposed(cross), V)
+        V = to_z.matrix @ carry.covariance @ transpose(to_z.matrix) + to_z.noise
+        covariances = block_matrix(S, transpose(cross), V)
         return np.concatenate([to_x.value, to_z.value], axis=1), symmetric(covariances)
 
     def move(self, t: int, x: Array, carry: ZBelief, x_next: Array) -> ZBelief:
@@ -175,19 +175,19 @@ class RaoBlackwellized:
         G = right_divide(cross, S)
         m = to_z.value + apply(G, x_next - to_x.value)
         kept = to_z.matrix - G @ to_x.matrix
-        P = kept @ carry.covariance @ transposed(kept)
-        P = P + to_z.noise + G @ to_x.noise @ transposed(G)
+        P = kept @ carry.covariance @ transpose(kept)
+        P = P + to_z.noise + G @ to_x.noise @ transpose(G)
         if Q_xz is not None:
             P = P - 2 * symmetric(G @ Q_xz)
         return ZBelief(m, symmetric(P))
 
     def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
         """Step 3: the observation updates z; its predictive density is the likelihood."""
-        y, seen = measured(y, np.size(y))
+        y, seen = measured_entries(y, np.size(y))
         if len(y) == 0:  # no landmark in view; None would have told the rule beforehand
             return np.zeros(len(x)), carry
         h, C, R = self._linearise("observation", t, x, carry.mean, len(y))
-        residual = real_numbers(self._residual(y, h), f"residual at t={t}")
+        residual = check_real_numbers(self._residual(y, h), f"residual at t={t}")
         if residual.shape != h.shape or not np.isfinite(residual[:, seen]).all():
             raise ValueError(
                 f"residual at t={t} must return finite numbers of shape {h.shape}, "
@@ -220,8 +220,8 @@ class RaoBlackwellized:
         to_z = self._linearise("z_dynamics", t, x, carry.mean, n_z)
         if self._cross_noise is None:
             return to_x, to_z, None
-        Q_xz = per_particle("cross_noise", "value", t, self._cross_noise(t, x), (n, d, n_z))
-        Q = joined(to_x.noise, Q_xz, to_z.noise)
+        Q_xz = check_per_particle("cross_noise", "value", t, self._cross_noise(t, x), (n, d, n_z))
+        Q = block_matrix(to_x.noise, Q_xz, to_z.noise)
         check_covariance(f"the joint noise of x_dynamics and z_dynamics at t={t}", Q)
         return to_x, to_z, Q_xz
 
@@ -233,9 +233,9 @@ class RaoBlackwellized:
             raise ValueError(
                 f"{name} at t={t} must return (offset, matrix, noise), got {returned!r}"
             )
-        value = np.broadcast_to(per_particle(name, "offset", t, returned[0], (n, k)), (n, k))
-        matrix = per_particle(name, "matrix", t, returned[1], (n, k, n_z))
-        noise = per_particle(name, "noise", t, returned[2], (n, k, k))
+        value = np.broadcast_to(check_per_particle(name, "offset", t, returned[0], (n, k)), (n, k))
+        matrix = check_per_particle(name, "matrix", t, returned[1], (n, k, n_z))
+        noise = check_per_particle(name, "noise", t, returned[2], (n, k, k))
         check_covariance(f"the noise of {name} at t={t}", noise)
         return Linearised(value if self._extended else value + apply(matrix, z), matrix, noise)
 
@@ -249,6 +249,6 @@ def _predictive_blocks(
 ) -> tuple[Array, Array]:
     """The covariance of x_{t+1}, and that of z_{t+1} with it."""
     AP = to_x.matrix @ P
-    S = symmetric(AP @ transposed(to_x.matrix) + to_x.noise)
-    cross = to_z.matrix @ transposed(AP)
-    return S, cross if Q_xz is None else cross + transposed(Q_xz)
+    S = symmetric(AP @ transpose(to_x.matrix) + to_x.noise)
+    cross = to_z.matrix @ transpose(AP)
+    return S, cross if Q_xz is None else cross + transpose(Q_xz)

@@ -17,7 +17,7 @@ from skh._typing import Array
 from skh.frank_wolfe.iterate import Iterate, Solution, Stop
 from skh.frank_wolfe.single_precision_search import combining_search
 from skh.frank_wolfe.vertex_search import KeptRows, Target
-from skh.kernels.quadrature_weights import effective_size, protected_weights, resolution
+from skh.kernels.quadrature_weights import effective_sample_size, protected_weights, resolution
 from skh.kernels.simplex_qp import SimplexQP
 
 
@@ -109,7 +109,7 @@ class ProtectedIterate(CorrectiveIterate):
         """All vertices, with weights that are positive and as even as asked for."""
         k = self._k
         w = self._qp.w[:k]
-        if w.min() > 0.0 and effective_size(w) >= self._min_ess * k:
+        if w.min() > 0.0 and effective_sample_size(w) >= self._min_ess * k:
             return Solution(self._chosen[:k], w, self._mmd2)
         K, c = self._qp.K[:k, :k] - self._ridge * np.eye(k), self._qp.c[:k]
         w = protected_weights(K, c, self._ridge, self._min_ess)

@@ -14,24 +14,24 @@ from math import inf
 import numpy as np
 
 from skh import _checks
-from skh._runtime.compile_notice import announced
+from skh._runtime.compile_notice import notice_while_compiling
 from skh._runtime.memory import keep_freed_memory
-from skh._runtime.threads import engaged
+from skh._runtime.threads import threads_enabled
 from skh._typing import RNG, Array
 from skh.frank_wolfe.iterate import Step, Stop
 from skh.frank_wolfe.steps import Herding
 from skh.frank_wolfe.vertex_search import Target
 from skh.gaussians.mixture import GaussianMixture
-from skh.kernels.adaptive_kernel import automatic_kernel
+from skh.kernels.adaptive import adaptive_kernel
 from skh.kernels.base import Kernel
 from skh.kernels.gaussian_kernel import GaussianKernel, root
-from skh.rules.base import Rule, WeightedPoints, asked, uses_information
+from skh.rules.base import Rule, WeightedPoints, check_call, uses_information
 from skh.rules.refined import Refine
-from skh.rules.sampling import MonteCarlo, drawn
+from skh.rules.sampling import MonteCarlo, draw_points
 
 keep_freed_memory()  # for the search points of the next call
 
-FEWEST, MOST = 1_000, 10_000  # search points, where their number is left to us
+MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # where their number is left to us
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class FWQuad:
     kernel : GaussianKernel, optional
         Defines the distance that is minimised; for your own see `kernels.base`.  Left out, it is
         made for each mixture from its spread and from what the filter has learned of the
-        likelihood (see `kernels.adaptive_kernel`).
+        likelihood (see `kernels.adaptive`).
     step : Step
         `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
         the most accurate per point; it sets weights to zero, and such points are not returned).
@@ -102,7 +102,7 @@ class FWQuad:
         if self.search_points is not None:
             _checks.positive_int("search_points", self.search_points)
         if self.lazy is not None:
-            _checks.truth("lazy", self.lazy)
+            _checks.boolean("lazy", self.lazy)
             warnings.warn("lazy has no effect: leave it out", DeprecationWarning, stacklevel=3)
         if self.tol is not None and not (_checks.is_number(self.tol) and 0 <= self.tol < inf):
             raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
@@ -114,10 +114,10 @@ class FWQuad:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
         """At most ``n`` points of ``p``."""
-        n, rng = asked(p, n, rng)
-        kernel = self.kernel or automatic_kernel(p, n)
-        with announced(), engaged():
-            x, component = drawn(self.search, p, self.search_points_for(n), rng)
+        n, rng = check_call(p, n, rng)
+        kernel = self.kernel or adaptive_kernel(p, n)
+        with notice_while_compiling(), threads_enabled():
+            x, component = draw_points(self.search, p, self.search_points_for(n), rng)
             target = Target.of(kernel, p, x)  # mu_p at the search points, on which line 3 searches
             iterate = self.step.start(target, n)  # line 1
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
@@ -130,4 +130,6 @@ class FWQuad:
 
     def search_points_for(self, n: int) -> int:
         """The number of search points for ``n`` points, whether it was given or not."""
-        return self.search_points or max(n, min(max(n * n // 10, FEWEST), MOST))
+        if self.search_points is not None:
+            return self.search_points
+        return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))

@@ -17,9 +17,9 @@ from skh.gaussians.hilbert_curve import coarse_hilbert_order
 
 # Points in a block: few, where it may be out of reach; else many, since it takes time as well to
 # get from one block to the next.
-FEW, MANY = 512, 2048
-FLAT = 3  # dimensions at most in which neighbours are put together
-WIDE = 2.0  # the extent from which on that pays, in units of the reach
+SMALL_BLOCK, LARGE_BLOCK = 512, 2048
+MAX_SORTED_DIMENSION = 3  # dimensions at most in which neighbours are put together
+MIN_SORTED_EXTENT = 2.0  # the extent from which on that pays, in units of the reach
 
 
 class Blocks(NamedTuple):
@@ -35,10 +35,10 @@ class Blocks(NamedTuple):
     def of(cls, X: NDArray[np.float32], reach: float) -> Blocks:
         """The columns of ``X`` for a kernel of this reach."""
         d, M = X.shape
-        if d <= FLAT and np.ptp(X, axis=1).max() >= WIDE * reach:
-            order, size = coarse_hilbert_order(X), FEW
+        if d <= MAX_SORTED_DIMENSION and np.ptp(X, axis=1).max() >= MIN_SORTED_EXTENT * reach:
+            order, size = coarse_hilbert_order(X), SMALL_BLOCK
         else:
-            order, size = np.arange(M), MANY
+            order, size = np.arange(M), LARGE_BLOCK
         X, first = X.take(order, axis=1), np.arange(0, M, size)
         low, high = (f.reduceat(X, first, axis=1) for f in (np.minimum, np.maximum))
         return cls(X, order, size, low, high)

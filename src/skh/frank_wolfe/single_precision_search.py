@@ -32,7 +32,7 @@ from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
 from skh.frank_wolfe.point_blocks import Blocks
 from skh.frank_wolfe.vertex_search import (
-    SLACK,
+    SCORE_ROUNDING,
     BlendingSearch,
     Combination,
     CombiningSearch,
@@ -43,15 +43,15 @@ from skh.frank_wolfe.vertex_search import (
 from skh.kernels.gaussian_kernel import root
 
 Single = NDArray[np.float32]
-NARROW = 1e-12  # scales further apart than this leave the range of single precision
-COARSE = 1e-3  # an error of kernel values that rules hardly any point out
+MIN_SCALE_RATIO = 1e-12  # scales further apart than this leave the range of single precision
+MAX_KERNEL_ERROR = 1e-3  # an error of kernel values that rules hardly any point out
 # Shares done anew at which ruling out becomes dearer than the full search: of kernel values, or of
 # sums of kept values, which are cheaper to have than the kernel.
-FUTILE, FUTILE_SUMS = 0.1, 0.02
-FEW = 1_500  # search points whose kernel values stay near the processor in full precision
+FUTILE_SHARE, FUTILE_SUM_SHARE = 0.1, 0.02
+MIN_POINTS_FOR_ROWS = 1_500  # kernel values of fewer stay in the cache in double precision
 
 
-class Rough(NamedTuple):
+class SingleTarget(NamedTuple):
     """Search points and a kernel in single precision, in units of the kernel's smallest length."""
 
     X: Single
@@ -65,7 +65,7 @@ class Rough(NamedTuple):
         return sqrt(log(2 * LEVELS) / self.scales[0].min())
 
     @classmethod
-    def of(cls, target: Target) -> Rough | None:
+    def of(cls, target: Target) -> SingleTarget | None:
         """None where single precision is too coarse."""
         X, (rates, weights) = target.X, target.scales
         low, high = in_threads(bounds, X.size)(X)
@@ -74,7 +74,7 @@ class Rough(NamedTuple):
             extent = np.sqrt(unit) * np.linalg.norm(0.5 * (high - low))
         reach = extent * (weights @ np.sqrt(rates / unit))
         error = float(1.72 * reach + 0.37 * (len(X) + 5) + 4 + rates.size) * SINGLE
-        if not (error < COARSE and rates.min() > NARROW * unit):
+        if not (error < MAX_KERNEL_ERROR and rates.min() > MIN_SCALE_RATIO * unit):
             return None
         single, mu = np.empty(X.shape, np.float32), np.empty(X.shape[1], np.float32)
         centre = low + 0.5 * (high - low)
@@ -86,10 +86,10 @@ def _lows(M: int) -> Single:
     return np.empty(-(-M // ROUGH_BLOCK), np.float32)
 
 
-class RoughBlend:
+class SingleBlend:
     """The same as `FullBlend`, in half the time."""
 
-    def __init__(self, target: Target, rough: Rough, n: int) -> None:
+    def __init__(self, target: Target, rough: SingleTarget, n: int) -> None:
         d, M = target.X.shape
         self._target, self._errors = target, np.full(n + 1, SINGLE)
         self._gap = -rough.mu
@@ -104,7 +104,7 @@ class RoughBlend:
         """Take steps k to n and search after each; how many have then been taken."""
         if self._full is not None:
             return self._full.run(walk, k, n)
-        futile = FUTILE * self._gap.size
+        futile = FUTILE_SHARE * self._gap.size
         k, count = self._steps(walk, k, n, *self._arrays, self._threads, futile)
         if count <= futile:
             return int(k)
@@ -113,7 +113,7 @@ class RoughBlend:
         return self._full.run(walk, k, n)
 
 
-class RoughCombine:
+class SingleCombine:
     """The same as `FullCombine` in a quarter of the memory or less, and so of the time.
 
     It is the way to the rows of kernel values that takes the time; 16 bits each are enough to rule
@@ -121,7 +121,7 @@ class RoughCombine:
     blocks of them are zero and are left out (`neighbours`).
     """
 
-    def __init__(self, target: Target, rough: Rough, n: int) -> None:
+    def __init__(self, target: Target, rough: SingleTarget, n: int) -> None:
         blocks = Blocks.of(rough.X, rough.reach)
         (d, B), order = blocks.low.shape, blocks.order
         levels, owner = np.empty((B, n, blocks.size), np.uint16), np.empty((B, n), np.intp)
@@ -166,7 +166,7 @@ class RoughCombine:
             *self._to_search, active, weights.w, self._bound(len(active), mmd2)
         )
         values = self._gap.size * len(active)  # in all rows
-        self._wasted += max(count - FUTILE_SUMS * values, 0.0)
+        self._wasted += max(count - FUTILE_SUM_SHARE * values, 0.0)
         if self._wasted > values:
             self._go_over_to_full_search()
         return vertex, value
@@ -177,7 +177,7 @@ class RoughCombine:
         Rows are added in fours; within them, sums are of the size of their share of the whole.
         """
         rounding = (rows / 4 + 12) * (self._top + root(mmd2)) * SINGLE
-        return 0.5 / LEVELS + self._rough.error + rounding + SLACK
+        return 0.5 / LEVELS + self._rough.error + rounding + SCORE_ROUNDING
 
     def _go_over_to_full_search(self) -> None:
         self._full = FullCombine(self._target, self._n, self._exact_mu)
@@ -187,11 +187,11 @@ class RoughCombine:
 
 def blending_search(target: Target, n: int) -> BlendingSearch:
     """The search for ``n`` steps that blend in one vertex at a time."""
-    rough = Rough.of(target)
-    return FullBlend(target) if rough is None else RoughBlend(target, rough, n)
+    rough = SingleTarget.of(target)
+    return FullBlend(target) if rough is None else SingleBlend(target, rough, n)
 
 
 def combining_search(target: Target, n: int) -> CombiningSearch:
     """The search for ``n`` steps that change all weights."""
-    rough = None if target.mu.size < FEW else Rough.of(target)
-    return FullCombine(target, n) if rough is None else RoughCombine(target, rough, n)
+    rough = None if target.mu.size < MIN_POINTS_FOR_ROWS else SingleTarget.of(target)
+    return FullCombine(target, n) if rough is None else SingleCombine(target, rough, n)

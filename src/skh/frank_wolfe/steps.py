@@ -92,7 +92,7 @@ class Herding:
     greedy: bool = False
 
     def __post_init__(self) -> None:
-        _checks.truth("greedy", self.greedy)
+        _checks.boolean("greedy", self.greedy)
 
     def start(self, target: Target, n: int) -> Iterate:
         """Line 1: the iterate g_0 = 0."""

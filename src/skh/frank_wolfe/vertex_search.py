@@ -26,7 +26,7 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.base import Kernel
 
 # What rounding may do to a score or to a squared MMD in some ten thousand steps.
-SLACK = 1e-11
+SCORE_ROUNDING = 1e-11
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ import numpy as np
 from skh._compiled.matrices import factor
 from skh._typing import Array
 
-SYMMETRY = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
-ROUNDING = 1e-12  # a spread this small, relative to the values, is none
-SINGULAR = 1e-13  # a conditional variance this small, relative to the variance, is rounding
-NEGATIVE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
+ASYMMETRY_TOLERANCE = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
+RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
+SINGULAR_VARIANCE = 1e-13  # conditional variance, relative to the variance, that is rounding
+NEGATIVE_TOLERANCE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
 
 
 def log_density(residual: Array, covariance: Array, name: str = "covariance") -> Array:
@@ -38,12 +38,12 @@ def positive_root(name: str, S: Array) -> Array:
         L = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
     except np.linalg.LinAlgError:
         L = np.zeros_like(S)
-    if (np.linalg.diagonal(L) ** 2 <= SINGULAR * np.linalg.diagonal(S)).any():
+    if (np.linalg.diagonal(L) ** 2 <= SINGULAR_VARIANCE * np.linalg.diagonal(S)).any():
         raise ValueError(f"{name} must be positive definite, got {_lowest(S)}")
     return L
 
 
-def transposed(A: Array) -> Array:
+def transpose(A: Array) -> Array:
     """The transpose of each matrix of a stack."""
     return A.swapaxes(-1, -2)
 
@@ -55,7 +55,7 @@ def apply(A: Array, x: Array) -> Array:
 
 def symmetric(S: Array) -> Array:
     """The symmetric part of each matrix: takes the rounding out of a computed covariance."""
-    return (S + transposed(S)) / 2
+    return (S + transpose(S)) / 2
 
 
 def condition(
@@ -67,11 +67,11 @@ def condition(
     Returns the means, the covariances in Joseph's form (positive semi-definite whatever the
     rounding), and the log-likelihood.
     """
-    S = symmetric(C @ P @ transposed(C) + R)
+    S = symmetric(C @ P @ transpose(C) + R)
     log_likelihood = log_density(residual, S, f"the covariance of {name}, C P C' + R,")
-    gain = transposed(np.asarray(np.linalg.solve(S, C @ P)))
+    gain = transpose(np.asarray(np.linalg.solve(S, C @ P)))
     keep = np.eye(m.shape[-1]) - gain @ C
-    P = keep @ P @ transposed(keep) + gain @ R @ transposed(gain)
+    P = keep @ P @ transpose(keep) + gain @ R @ transpose(gain)
     return m + apply(gain, residual), symmetric(P), log_likelihood
 
 
@@ -85,12 +85,12 @@ def mixture_moments(w: Array, m: Array, P: Array) -> tuple[Array, Array]:
 def check_covariance(name: str, S: Array) -> None:
     """Refuse what is not symmetric positive semi-definite, up to rounding; zero is allowed."""
     scale = np.abs(S).max(axis=(-1, -2), keepdims=True)
-    asymmetry = np.abs(S - transposed(S))
-    if (asymmetry > SYMMETRY * scale).any():
+    asymmetry = np.abs(S - transpose(S))
+    if (asymmetry > ASYMMETRY_TOLERANCE * scale).any():
         raise ValueError(f"{name} must be symmetric, got an asymmetry of {asymmetry.max():.3g}")
     scale[scale == 0.0] = 1.0
     try:
-        np.linalg.cholesky(S / scale + NEGATIVE * np.eye(S.shape[-1]))
+        np.linalg.cholesky(S / scale + NEGATIVE_TOLERANCE * np.eye(S.shape[-1]))
     except np.linalg.LinAlgError:
         raise ValueError(f"{name} must be positive semi-definite, got {_lowest(S)}") from None
 
@@ -102,27 +102,27 @@ def _lowest(S: Array) -> str:
     return f"an eigenvalue {values.min():.6g}{where}"
 
 
-def factored(S: Array) -> tuple[Array, Array]:
+def factorize(S: Array) -> tuple[Array, Array]:
     """Each matrix S, cleared of eigenvalues that rounding made negative, and L with L L' = S."""
     try:
         return S, np.asarray(np.linalg.cholesky(S))
     except np.linalg.LinAlgError:  # singular
         values, vectors = np.linalg.eigh(S)
     L = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
-    return symmetric(L @ transposed(L)), L
+    return symmetric(L @ transpose(L)), L
 
 
-def checked_factors(name: str, S: Array) -> tuple[Array, Array]:
-    """`check_covariance`, then `factored`; a stack that is positive definite needs one pass."""
+def check_and_factorize(name: str, S: Array) -> tuple[Array, Array]:
+    """`check_covariance`, then `factorize`; a stack that is positive definite needs one pass."""
     if S.ndim == 3:
         S, L = np.ascontiguousarray(S), np.empty(S.shape)
-        if factor(L, S, SYMMETRY):
+        if factor(L, S, ASYMMETRY_TOLERANCE):
             return S, L
     check_covariance(name, S)
-    return factored(S)
+    return factorize(S)
 
 
-def deviations(variances: Array, values: Array) -> Array:
+def standard_deviations(variances: Array, values: Array) -> Array:
     """Standard deviations of the columns of ``values``; something small where there is none.
 
     What is no more than rounding is no spread.  What takes its place is so small that points moved
@@ -133,7 +133,7 @@ def deviations(variances: Array, values: Array) -> Array:
     """
     sd, size = np.sqrt(np.maximum(variances, 0.0)), np.abs(values).max(axis=0)
     nothing = np.where(size > 0.0, 1e-6 * size, 1.0)
-    return np.where(sd > ROUNDING * size, sd, nothing)
+    return np.where(sd > RELATIVE_ROUNDING * size, sd, nothing)
 
 
 def inverse_root(B: Array) -> Array:
@@ -156,20 +156,20 @@ def whitener(B: Array) -> tuple[Array, Array]:
     return W, np.linalg.diagonal(W).prod(-1)
 
 
-def joined(S: Array, cross: Array, V: Array) -> Array:
+def block_matrix(S: Array, cross: Array, V: Array) -> Array:
     """The symmetric matrices [[S, cross], [cross', V]]; leading axes are broadcast."""
     batch = np.broadcast_shapes(S.shape[:-2], cross.shape[:-2], V.shape[:-2])
     d, k = cross.shape[-2:]
-    joined = np.empty((*batch, d + k, d + k))
-    joined[..., :d, :d], joined[..., d:, d:] = S, V
-    joined[..., :d, d:], joined[..., d:, :d] = cross, transposed(cross)
-    return joined
+    block_matrix = np.empty((*batch, d + k, d + k))
+    block_matrix[..., :d, :d], block_matrix[..., d:, d:] = S, V
+    block_matrix[..., :d, d:], block_matrix[..., d:, :d] = cross, transpose(cross)
+    return block_matrix
 
 
 def right_divide(B: Array, S: Array) -> Array:
     """``B S^-1`` for positive semi-definite S; directions without any variance are left out."""
     try:
         np.linalg.cholesky(S)  # succeeds by rounding on some that `solve` finds singular
-        return transposed(np.asarray(np.linalg.solve(S, transposed(B))))
+        return transpose(np.asarray(np.linalg.solve(S, transpose(B))))
     except np.linalg.LinAlgError:
         return np.asarray(B @ np.linalg.pinv(S, rcond=1e-12, hermitian=True))

@@ -28,9 +28,9 @@ from skh._compiled.sampling import (
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
 from skh.gaussians.hilbert_curve import hilbert_order
-from skh.gaussians.linear_algebra import checked_factors, factored, inverse_root, symmetric
+from skh.gaussians.linear_algebra import check_and_factorize, factorize, inverse_root, symmetric
 
-FLAT = 1e-10  # of the mixture's variance, added to that of its components to have a density
+DENSITY_JITTER = 1e-10  # share of the mixture's variance that gives singular components a density
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class GaussianMixture:
         _checks.same_length("means", m, "weights", len(w))
         S = _covariances(covariances, *m.shape)
         if S.ndim >= 2:
-            S, self.__dict__["_factors"] = checked_factors("covariances", S)
+            S, self.__dict__["_factors"] = check_and_factorize("covariances", S)
         self._keep(w, m, S)
 
     def _keep(self, weights: Array, means: Array, covariances: Array) -> None:
@@ -97,7 +97,7 @@ class GaussianMixture:
     def _factors(self) -> Array:
         """Square roots of the covariances."""
         S = self.covariances
-        return np.sqrt(S) if S.ndim <= 1 else factored(S)[1]
+        return np.sqrt(S) if S.ndim <= 1 else factorize(S)[1]
 
     def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
         """A mixture made of this one, by the map ``A`` if given, with whatever else it keeps."""
@@ -216,7 +216,7 @@ class GaussianMixture:
     def _trace(self) -> Array:
         """A trace of the mixture's spread, for components that have none of their own."""
         variances = self.covariance.diagonal()
-        return FLAT * np.where(variances > 0.0, variances, 1.0)
+        return DENSITY_JITTER * np.where(variances > 0.0, variances, 1.0)
 
     def log_densities(self, x: Array) -> Array:
         """``log(weights[k] N(x | means[k], covariances[k]))`` for each row of x, ``(n, K)``.

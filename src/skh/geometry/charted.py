@@ -33,10 +33,10 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._typing import Array
-from skh.filtering.belief import Belief, FilterResult, Predicted, stacked, traced
+from skh.filtering.belief import Belief, FilterResult, Predicted, stack_fields, trace_ancestors
 from skh.filtering.carried_records import Ancestors, displaceable
 from skh.filtering.model_protocols import Carry, as_carrying, gather
-from skh.gaussians.linear_algebra import symmetric, transposed
+from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charts import Chart
 from skh.geometry.stack import State, described, mapped, read_only, rows_of, tiled
@@ -164,7 +164,7 @@ class Charted:
         if shorter:
             return np.asarray(shorter(means, S))
         D = self.chart.jacobian(means)
-        return symmetric(D @ S @ transposed(D))
+        return symmetric(D @ S @ transpose(D))
 
     def move(self, t: int, x: Array, carry: ChartedCarry, x_next: Array) -> ChartedCarry:
         """The chosen states, and what they tell about the records."""
@@ -266,9 +266,9 @@ def paths_of(result: FilterResult) -> tuple[State, Array]:
 
     As ``result.trajectories()``, which has coordinates, each in the chart of its step.
     """
-    path = traced(result.history)
+    path = trace_ancestors(result.history)
     rows = [gather(states_of(belief), line) for belief, line in path]
-    return stacked(rows, axis=1), path[-1][0].w
+    return stack_fields(rows, axis=1), path[-1][0].w
 
 
 def _carry_of(belief: Belief | Predicted) -> ChartedCarry:

@@ -41,7 +41,7 @@ from skh._typing import Array
 from skh.geometry import rotation
 from skh.geometry.stack import State, described
 
-ROUNDING = 1e-12  # radians: a step of the mean that is none
+ANGLE_ROUNDING = 1e-12  # radians: a step of the mean that is none
 MOST_STEPS = 1_000  # of the mean; two nearly always, more where weights go round the circle evenly
 
 
@@ -253,7 +253,7 @@ class Angles:
         for _ in range(MOST_STEPS):
             step = w @ self.minus(states, guess)
             guess = guess + step
-            if np.abs(step[turning]).max(initial=0.0) < ROUNDING:
+            if np.abs(step[turning]).max(initial=0.0) < ANGLE_ROUNDING:
                 break
         return self._wrapped(guess)
 

@@ -19,7 +19,7 @@ import numpy as np
 from skh._typing import Array
 from skh.kernels.simplex_qp import solve_simplex_qp
 
-GROWTH = 4.0  # of the ridge until the floor is reached
+RIDGE_GROWTH = 4.0  # of the ridge until the floor is reached
 
 
 def resolution(n: int, d: int) -> float:
@@ -31,7 +31,7 @@ def resolution(n: int, d: int) -> float:
     return round(float(n ** (-2.0 / d)), 15)  # so that 100 points reach a scale of 0.01, not 0.1
 
 
-def effective_size(w: Array) -> float:
+def effective_sample_size(w: Array) -> float:
     """The effective sample size of weights that sum to one."""
     return float(1.0 / (w @ w))
 
@@ -47,12 +47,12 @@ def protected_weights(K: Array, c: Array, ridge: float, min_ess: float) -> Array
     while True:
         w = solve_simplex_qp(K + ridge * np.eye(n), c)
         w = w / w.sum()
-        if effective_size(w) >= min_ess * n or ridge > 64.0:
-            return evened(w, min_ess)
-        ridge = max(ridge * GROWTH, 1e-12)
+        if effective_sample_size(w) >= min_ess * n or ridge > 64.0:
+            return mix_with_equal_weights(w, min_ess)
+        ridge = max(ridge * RIDGE_GROWTH, 1e-12)
 
 
-def evened(w: Array, min_ess: float, least: float = 1e-3) -> Array:
+def mix_with_equal_weights(w: Array, min_ess: float, least: float = 1e-3) -> Array:
     """``w`` blended with equal weights by as little as the floor, and no weight zero, demand."""
     n = len(w)
     even = 1.0 / n

@@ -16,11 +16,13 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.models.simulation import simulate
 
 BEACONS = np.array([[-3.0, 0.0], [3.0, 0.0]])
-TURN, SHRINK = 0.1, 0.99  # per step, about the origin
-STEP = 0.15  # variance of a step
-NOISE = 0.2  # standard deviation of a range
+CIRCLE_TURN, SHRINK = 0.1, 0.99  # per step, about the origin
+STEP_VARIANCE = 0.15  # variance of a step
+RANGE_NOISE = 0.2  # standard deviation of a range
 
-ROTATION = SHRINK * np.array([[cos(TURN), -sin(TURN)], [sin(TURN), cos(TURN)]])
+TRANSITION = SHRINK * np.array(
+    [[cos(CIRCLE_TURN), -sin(CIRCLE_TURN)], [sin(CIRCLE_TURN), cos(CIRCLE_TURN)]]
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Localisation:
 
     def transition(self, t: int, x: Array) -> tuple[Array, float]:
         """One Gaussian per particle."""
-        return x @ ROTATION.T, STEP
+        return x @ TRANSITION.T, STEP_VARIANCE
 
     def ranges(self, x: Array) -> Array:
         """The distances of positions (..., 2) to the beacons, (..., 2)."""
@@ -42,12 +44,12 @@ class Localisation:
     def log_likelihood(self, t: int, x: Array, y: Array) -> Array:
         """``log N(y | ranges, NOISE^2 I)``."""
         with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
-            squares: Array = np.sum(((y - self.ranges(x)) / NOISE) ** 2, axis=-1)
-        return -0.5 * squares - log(2 * pi * NOISE**2)
+            squares: Array = np.sum(((y - self.ranges(x)) / RANGE_NOISE) ** 2, axis=-1)
+        return -0.5 * squares - log(2 * pi * RANGE_NOISE**2)
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
         """A draw of y_t."""
-        return self.ranges(x) + NOISE * rng.standard_normal(2)
+        return self.ranges(x) + RANGE_NOISE * rng.standard_normal(2)
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """States (T, 2) and observations (T, 2)."""

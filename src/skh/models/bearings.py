@@ -19,8 +19,8 @@ from skh.models.simulation import simulate
 
 DAMPING = 0.97  # of the velocity, per step
 ACCELERATION = 0.03  # standard deviation of a step of the velocity
-RADIUS, TURN = 2.0, 0.3  # of the observer's circle, and its angle per step
-NOISE = 0.05  # standard deviation of a bearing, in radians
+RADIUS, OBSERVER_TURN = 2.0, 0.3  # of the observer's circle, and its angle per step
+BEARING_NOISE = 0.05  # standard deviation of a bearing, in radians
 
 F: Array = np.kron(np.eye(2), np.array([[1.0, 1.0], [0.0, DAMPING]]))
 Q: Array = ACCELERATION**2 * np.kron(np.eye(2), np.array([[1 / 3, 1 / 2], [1 / 2, 1.0]]))
@@ -43,7 +43,7 @@ class BearingsOnly:
 
     def observer(self, t: int) -> tuple[float, float]:
         """Where the observer is."""
-        return RADIUS * float(np.sin(TURN * t)), -RADIUS * float(np.cos(TURN * t))
+        return RADIUS * float(np.sin(OBSERVER_TURN * t)), -RADIUS * float(np.cos(OBSERVER_TURN * t))
 
     def bearing(self, t: int, x: Array) -> Array:
         """The angle from the observer to the target, of states (..., 4)."""
@@ -54,11 +54,11 @@ class BearingsOnly:
         """``log N`` of the difference of the angles, which is taken the short way round."""
         y = _checks.real_array("y", y)
         turn: Array = (y - self.bearing(t, x) + pi) % (2 * pi) - pi
-        return -0.5 * (turn / NOISE) ** 2 - log(NOISE) - 0.5 * log(2 * pi)
+        return -0.5 * (turn / BEARING_NOISE) ** 2 - log(BEARING_NOISE) - 0.5 * log(2 * pi)
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
         """A draw of y_t."""
-        return self.bearing(t, x) + NOISE * rng.standard_normal(1)
+        return self.bearing(t, x) + BEARING_NOISE * rng.standard_normal(1)
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """States (T, 4) and observations (T, 1)."""

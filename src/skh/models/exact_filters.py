@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skh._typing import Array
-from skh.filtering.observations import is_missing, measured, series
-from skh.gaussians.linear_algebra import apply, condition, mixture_moments, transposed
+from skh.filtering.observations import as_series, is_missing, measured_entries
+from skh.gaussians.linear_algebra import apply, condition, mixture_moments, transpose
 from skh.models.jump_markov import JumpMarkov, log
 from skh.models.linear_gaussian import LinearGaussian
 
@@ -47,11 +47,11 @@ def kalman_filter(model: LinearGaussian, ys: Iterable[Any]) -> KalmanResult:
         raise TypeError(f"model must be a LinearGaussian, got {model!r}")
     m, P = model.initial_mean, model.initial_covariance
     log_evidence, means, covariances = 0.0, [], []
-    for t, y in enumerate(series(ys)):
+    for t, y in enumerate(as_series(ys)):
         if t > 0:
             m, P = model.A @ m, model.A @ P @ model.A.T + model.Q
         if not is_missing(y):
-            y, seen = measured(y, len(model.C), f"ys[{t}]")
+            y, seen = measured_entries(y, len(model.C), f"ys[{t}]")
             C, R = model.C[seen], model.R[np.ix_(seen, seen)]
             m, P, log_l = condition(m, P, y[seen] - C @ m, C, R)
             log_evidence += float(log_l)
@@ -67,7 +67,7 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
     """
     if not isinstance(model, JumpMarkov):
         raise TypeError(f"model must be a JumpMarkov, got {model!r}")
-    ys, modes = series(ys), len(model.A)
+    ys, modes = as_series(ys), len(model.A)
     if modes ** len(ys) > MAX_SEQUENCES:
         raise ValueError(f"ys must be short enough for {modes}^T <= 2^20, got T={len(ys)}")
     r = np.arange(modes)  # the mode of each sequence at the current time
@@ -78,12 +78,12 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
     for t, y in enumerate(ys):
         if t > 0:  # x moves with the old mode, then each sequence branches into the new ones
             A = model.A[r]
-            m, P = apply(A, m), A @ P @ transposed(A) + model.Q[r]
+            m, P = apply(A, m), A @ P @ transpose(A) + model.Q[r]
             log_w = (log_w[:, None] + log(model.switching)[r]).ravel()
             m, P = np.repeat(m, modes, axis=0), np.repeat(P, modes, axis=0)
             r = np.tile(np.arange(modes), len(r))
         if not is_missing(y):
-            y, seen = measured(y, model.C.shape[1], f"ys[{t}]")
+            y, seen = measured_entries(y, model.C.shape[1], f"ys[{t}]")
             C, R = model.C[r][:, seen], model.R[r][:, seen][:, :, seen]
             m, P, log_l = condition(m, P, y[seen] - apply(C, m), C, R)
             log_w = log_w + log_l

@@ -32,10 +32,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skh import _checks
-from skh._checks import kept, shaped
+from skh._checks import copied, shaped
 from skh._typing import RNG, Array
 from skh.filtering.carried_records import Ancestors
-from skh.filtering.observations import measured
+from skh.filtering.observations import measured_entries
 from skh.gaussians.linear_algebra import check_covariance, log_density
 from skh.gaussians.mixture import GaussianMixture
 from skh.models.poles import system_with_poles
@@ -72,7 +72,7 @@ class JumpMarkov:
         shapes |= {"switching": (r, r), "initial_modes": (r,)}
         shapes |= {"initial_mean": (d,), "initial_covariance": (d, d)}
         for name, shape in shapes.items():
-            object.__setattr__(self, name, kept(name, getattr(self, name), *shape))
+            object.__setattr__(self, name, copied(name, getattr(self, name), *shape))
         for name in ("Q", "R", "initial_covariance"):
             check_covariance(name, getattr(self, name))
         for name in ("switching", "initial_modes"):
@@ -117,7 +117,7 @@ class JumpMarkov:
         self, t: int, x: Array, y: Array | float, carry: Array
     ) -> tuple[Array, Array]:
         """Logs of p(y_t | x_{0:t}, y_{0:t-1}) and of alpha_t."""
-        y, seen = measured(y, self.C.shape[1])
+        y, seen = measured_entries(y, self.C.shape[1])
         predicted = np.einsum("kij,nj->nki", self.C[:, seen], x)
         log_joint = carry + log_density(y[seen] - predicted, self.R[:, seen][:, :, seen], "R")
         log_l = np.asarray(logsumexp(log_joint, axis=1))

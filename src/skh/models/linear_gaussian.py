@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skh._checks import generator, kept, shaped
+from skh._checks import copied, generator, shaped
 from skh._typing import RNG, Array
-from skh.filtering.observations import measured
+from skh.filtering.observations import measured_entries
 from skh.filtering.rao_blackwell import RaoBlackwellized
 from skh.gaussians.linear_algebra import (
     check_covariance,
-    factored,
+    factorize,
     log_density,
     right_divide,
     symmetric,
@@ -52,7 +52,7 @@ class LinearGaussian:
         shapes: dict[str, tuple[int, ...]] = {"A": (d, d), "C": (m, d), "Q": (d, d), "R": (m, m)}
         shapes |= {"initial_mean": (d,), "initial_covariance": (d, d)}
         for name, shape in shapes.items():
-            object.__setattr__(self, name, kept(name, getattr(self, name), *shape))
+            object.__setattr__(self, name, copied(name, getattr(self, name), *shape))
         for name in ("Q", "R", "initial_covariance"):
             check_covariance(name, getattr(self, name))
 
@@ -66,12 +66,12 @@ class LinearGaussian:
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y | C x, R)``."""
-        y, seen = measured(y, len(self.C))
+        y, seen = measured_entries(y, len(self.C))
         return log_density(y[seen] - x @ self.C[seen].T, self.R[np.ix_(seen, seen)], "R")
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
         """A draw of y_t."""
-        return self.C @ x + factored(self.R)[1] @ rng.standard_normal(len(self.R))
+        return self.C @ x + factorize(self.R)[1] @ rng.standard_normal(len(self.R))
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """States (T, d) and observations (T, m)."""
@@ -116,7 +116,7 @@ def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellize
     )
     C_x, C_z = model.C[:, i], model.C[:, j]
     G = right_divide(P_zx, P_x)  # regression of z_0 on x_0
-    z_covariance, _ = factored(symmetric(P_z - G @ P_zx.T))
+    z_covariance, _ = factorize(symmetric(P_z - G @ P_zx.T))
     return RaoBlackwellized(
         prior=(m[i], P_x),
         z_prior=lambda x: (m[j] + (x - m[i]) @ G.T, z_covariance),

@@ -19,7 +19,7 @@ from skh._typing import RNG, Array
 from skh.gaussians.mixture import GaussianMixture
 from skh.models.simulation import simulate
 
-STEPS, STEP = 5, 0.01  # of Heun's method between two observations
+STEPS, TIME_STEP = 5, 0.01  # of Heun's method between two observations
 
 
 def velocity(x: Array) -> Array:
@@ -32,7 +32,7 @@ def flow(x: Array) -> Array:
     """Where the states are at the next observation, without noise."""
     for _ in range(STEPS):
         start = velocity(x)
-        x = x + STEP / 2 * (start + velocity(x + STEP * start))
+        x = x + TIME_STEP / 2 * (start + velocity(x + TIME_STEP * start))
     return x
 
 

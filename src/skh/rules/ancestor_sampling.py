@@ -16,10 +16,10 @@ from skh._typing import Array, Indices
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture
 
-GOLDEN = 0.6180339887498949  # the fractional part of the golden ratio
+GOLDEN_RATIO = 0.6180339887498949  # the fractional part of the golden ratio
 
 
-def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indices:
+def sample_ancestors(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indices:
     """For each row of ``x`` a component drawn from its probabilities given x.
 
     Each draw alone is random as it should be; together they are not independent.  Points and
@@ -28,6 +28,6 @@ def responsible(p: GaussianMixture, x: Array, rng: np.random.Generator) -> Indic
     ancestors averages out among neighbours.
     """
     u = np.empty(len(x))
-    u[hilbert_order(x)] = (rng.random() + GOLDEN * np.arange(len(x))) % 1.0
+    u[hilbert_order(x)] = (rng.random() + GOLDEN_RATIO * np.arange(len(x))) % 1.0
     chosen: Indices = choose_in_rows(p.log_densities(x), p.curve, u)
     return chosen

@@ -108,7 +108,7 @@ class Measured:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """The points of the rule, with ``mmd`` filled in."""
-        n, rng = asked(p, n, rng)
+        n, rng = check_call(p, n, rng)
         points = checked_points(self.rule(p, n, rng=rng), p)
         return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))
 
@@ -118,7 +118,7 @@ def uses_information(rule: Rule) -> bool:
     return bool(getattr(rule, "uses_information", True))
 
 
-def asked(p: GaussianMixture, n: int, rng: RNG) -> tuple[int, np.random.Generator]:
+def check_call(p: GaussianMixture, n: int, rng: RNG) -> tuple[int, np.random.Generator]:
     """What a rule was asked for, if it is that many points of a mixture."""
     check_mixture("p", p)
     return _checks.positive_int("n", n), _checks.generator(rng)

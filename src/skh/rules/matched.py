@@ -10,7 +10,7 @@ unit covariance, and the points have mean m and covariance C, the map
 
 makes both moments exact, and of all linear maps that do so it moves the points least (it is the
 optimal transport between two Gaussians with these moments).  Ancestors are drawn anew, as for all
-points that have moved (`responsible`).
+points that have moved (`sample_ancestors`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy as np
 from skh import _checks
 from skh._typing import RNG, Array
 from skh.gaussians.mixture import GaussianMixture
-from skh.kernels.adaptive_kernel import spread
-from skh.rules.ancestor_sampling import responsible
-from skh.rules.base import Rule, WeightedPoints, asked, checked_points, uses_information
+from skh.kernels.adaptive import covariance_factor
+from skh.rules.ancestor_sampling import sample_ancestors
+from skh.rules.base import Rule, WeightedPoints, check_call, checked_points, uses_information
 
-LEAST = 0.1  # a share of the variance below which points are too few or too flat to be stretched
+MIN_VARIANCE_SHARE = 0.1  # with less of the variance, points are too few or too flat to stretch
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,18 @@ class Matched:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of the rule, moved."""
-        n, rng = asked(p, n, rng)
+        n, rng = check_call(p, n, rng)
         points = checked_points(self.rule(p, n, rng=rng), p)
-        x = matched(p, points.x, points.w)
-        return WeightedPoints(x, points.w, responsible(p, x, rng))
+        x = match_moments(p, points.x, points.w)
+        return WeightedPoints(x, points.w, sample_ancestors(p, x, rng))
 
 
-def matched(p: GaussianMixture, x: Array, w: Array) -> Array:
+def match_moments(p: GaussianMixture, x: Array, w: Array) -> Array:
     """Points ``x`` with weights ``w`` after the least linear motion to the moments of ``p``."""
     if not p.covariance.any():  # a known state has no spread
         return x
-    L = spread(p)
+    L = covariance_factor(p)
     z = np.linalg.solve(L, (x - w @ x).T)
     variances, axes = np.linalg.eigh((w * z) @ z.T)
-    C_root = axes * np.sqrt(np.maximum(variances, LEAST))
+    C_root = axes * np.sqrt(np.maximum(variances, MIN_VARIANCE_SHARE))
     return np.asarray(p.mean + (L @ np.linalg.solve(C_root @ axes.T, z)).T)

@@ -8,7 +8,7 @@ is a smooth function of all positions, with a closed-form gradient that costs N 
 and no search point.  A few iterations of L-BFGS lower the MMD of any rule's points several times
 (compare the stationary points of Chen et al., 2025).
 
-Points that have moved draw their ancestors anew (`responsible`).
+Points that have moved draw their ancestors anew (`sample_ancestors`).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ import numpy as np
 from skh import _checks
 from skh._compiled.descent import descend
 from skh._compiled.energy import energy
-from skh._runtime.compile_notice import announced
+from skh._runtime.compile_notice import notice_while_compiling
 from skh._typing import RNG, Array
 from skh.gaussians.linear_algebra import whitener
 from skh.gaussians.mixture import GaussianMixture, check_mixture
-from skh.kernels.adaptive_kernel import automatic_kernel
+from skh.kernels.adaptive import adaptive_kernel
 from skh.kernels.base import Kernel
 from skh.kernels.gaussian_kernel import GaussianKernel, root
-from skh.kernels.quadrature_weights import evened, protected_weights
-from skh.rules.ancestor_sampling import responsible
-from skh.rules.base import P, Rule, WeightedPoints, asked, checked_points, uses_information
+from skh.kernels.quadrature_weights import mix_with_equal_weights, protected_weights
+from skh.rules.ancestor_sampling import sample_ancestors
+from skh.rules.base import P, Rule, WeightedPoints, check_call, checked_points, uses_information
 from skh.rules.sampling import QuasiMonteCarlo
 
-GRID = 2.0**-14  # in units of the kernel's smallest length
+GRID_SPACING = 2.0**-14  # in units of the kernel's smallest length
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Refine:
 
     def __post_init__(self) -> None:
         _checks.positive_int("iterations", self.iterations)
-        _checks.truth("reweigh", self.reweigh)
+        _checks.boolean("reweigh", self.reweigh)
         _checks.fraction("min_ess", self.min_ess)
         _checks.non_negative("ridge", self.ridge)
 
@@ -82,14 +82,15 @@ class Refine:
         rng = _checks.generator(rng)
         mmd2, w = Energy(kernel, p), points.w
         X = mmd2.descend(kernel.coordinates(points.x, p.d), w, self.iterations)
-        X = rounded(X, kernel, p)
+        X = round_to_grid(X, kernel, p)
         square = mmd2(X, w)[0]
         if self.reweigh:
-            choices = evened(w, self.min_ess), mmd2.weights(X, self.ridge, self.min_ess)
+            even = mix_with_equal_weights(w, self.min_ess)
+            choices = even, mmd2.weights(X, self.ridge, self.min_ess)
             square, w = min(((mmd2(X, w)[0], w) for w in choices), key=lambda found: found[0])
         square += kernel.mean_norm2(p) if norm2 is None else norm2
         x = kernel.from_coordinates(X)
-        component = responsible(p, x, rng)
+        component = sample_ancestors(p, x, rng)
         return replace(points, x=x, w=w, component=component, mmd=root(square), shift=None)
 
 
@@ -122,14 +123,14 @@ class Refined:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of the rule, moved."""
-        n, rng = asked(p, n, rng)
-        with announced():
-            kernel = self.kernel or automatic_kernel(p, n)
+        n, rng = check_call(p, n, rng)
+        with notice_while_compiling():
+            kernel = self.kernel or adaptive_kernel(p, n)
             points = checked_points(self.rule(p, n, rng=rng), p)
             return self.refine(kernel, p, points, rng=rng)
 
 
-def rounded(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
+def round_to_grid(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
     """Points on a grid far finer than the kernel, centred at the mean of ``p``.
 
     A descent in many dimensions magnifies the last bit of its data a thousandfold, and the filter
@@ -137,7 +138,7 @@ def rounded(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
     particles.
     """
     origin = kernel.coordinates(p.mean[None])
-    grid = GRID * np.sqrt(kernel.variances.min())
+    grid = GRID_SPACING * np.sqrt(kernel.variances.min())
     return np.asarray(origin + grid * np.round((X - origin) / grid))
 
 

@@ -19,8 +19,8 @@ from skh._checks import BELOW_ONE
 from skh._compiled.sampling import inverse_transform, scrambled_net, systematic
 from skh._typing import RNG, Array, Indices, Integers
 from skh.gaussians.mixture import GaussianMixture
-from skh.rules.ancestor_sampling import responsible
-from skh.rules.base import Rule, WeightedPoints, asked, checked_points
+from skh.rules.ancestor_sampling import sample_ancestors
+from skh.rules.base import Rule, WeightedPoints, check_call, checked_points
 from skh.rules.random_numbers import normals, uniforms
 
 Order = Literal["storage", "hilbert"]
@@ -34,7 +34,7 @@ class Sampling(ABC):
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of ``p`` with equal weights."""
-        n, rng = asked(p, n, rng)
+        n, rng = check_call(p, n, rng)
         x, component = self.draw(p, n, rng)
         return WeightedPoints(x, np.full(n, 1 / n), component)
 
@@ -43,7 +43,7 @@ class Sampling(ABC):
         """The points (n, d) and their components (n,)."""
 
 
-def drawn(
+def draw_points(
     rule: Rule, p: GaussianMixture, n: int, rng: np.random.Generator
 ) -> tuple[Array, Indices]:
     """Points (n, d) of any rule and their components, as if all had the same weight."""
@@ -52,7 +52,7 @@ def drawn(
     points = checked_points(rule(p, n, rng=rng), p)
     if points.shift is None:
         return points.x, points.component
-    return points.x, responsible(p, points.x, rng)  # components of the mixture as it is
+    return points.x, sample_ancestors(p, points.x, rng)  # components of the mixture as it is
 
 
 def _gaussian_draw(

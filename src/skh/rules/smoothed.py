@@ -48,9 +48,9 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import RNG
-from skh.gaussians.linear_algebra import factored, symmetric
+from skh.gaussians.linear_algebra import factorize, symmetric
 from skh.gaussians.mixture import GaussianMixture
-from skh.rules.base import Rule, Shift, WeightedPoints, asked, checked_points, uses_information
+from skh.rules.base import Rule, Shift, WeightedPoints, check_call, checked_points, uses_information
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ class Smoothed:
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """At most ``n`` points."""
-        n, rng = asked(p, n, rng)
-        share = bandwidth2(p)
+        n, rng = check_call(p, n, rng)
+        share = squared_bandwidth(p)
         q = p.shrunk(share)
         points = checked_points(self.rule(q, n, rng=rng), q)
-        return replace(points, mmd=nan, shift=shift_of(p, q, share, points))
+        return replace(points, mmd=nan, shift=component_shift(p, q, share, points))
 
 
 def _smooths(rule: object) -> bool:
@@ -99,17 +99,19 @@ def _smooths(rule: object) -> bool:
     return rule is not None
 
 
-def shift_of(p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints) -> Shift:
+def component_shift(
+    p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints
+) -> Shift:
     """How far the kernel has moved the component of each point, given the point."""
     i, n = points.component, len(points)
     gain = q.divided(share * p.covariance_of_means)  # transposed; (d, d) or one each
-    root = factored(symmetric(p.matrices @ gain))[1]
+    root = factorize(symmetric(p.matrices @ gain))[1]
     gain, root = (a[i] if a.ndim == 3 else np.broadcast_to(a, (n, p.d, p.d)) for a in (gain, root))
     by_shrinking, off = q.means[i] - p.means[i], points.x - q.means[i]
     return Shift(by_shrinking + np.einsum("ni,nij->nj", off, gain), root)
 
 
-def bandwidth2(p: GaussianMixture) -> float:
+def squared_bandwidth(p: GaussianMixture) -> float:
     """The share of the covariance of the means that goes to the components."""
     K = 1.0 / float(p.weights @ p.weights)
     return float(min(1.0, (4.0 / ((p.d + 2) * K)) ** (2.0 / (p.d + 4))))

@@ -23,7 +23,7 @@ from skh.models.uav_navigation.model import UavModel
 from skh.models.uav_navigation.observation import Observation
 from skh.models.uav_navigation.parameters import GRAVITY, Parameters, Start
 
-FIELD, LANDMARKS = 150.0, 4_000  # metres from the centre to the edge
+FIELD, N_LANDMARKS = 150.0, 4_000  # metres from the centre to the edge
 WOBBLE = 0.02  # radians
 
 
@@ -95,7 +95,7 @@ def survey_flight(
     turn = SE3().minus(ahead, poses)[:, 3:] / q.dt
     motion = _Motion(poses, _position(times, 2), turn)
     ground = np.column_stack(
-        [rng.uniform(-FIELD, FIELD, (LANDMARKS, 2)), q.ground * rng.standard_normal(LANDMARKS)]
+        [rng.uniform(-FIELD, FIELD, (N_LANDMARKS, 2)), q.ground * rng.standard_normal(N_LANDMARKS)]
     )
     velocity = _position(times[:1], 1)[0]
     start = Start(poses.position[0], poses.rotation[0], velocity, motion.acceleration[0])

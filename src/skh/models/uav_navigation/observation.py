@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from skh._typing import Array, Integers
 
-FAR = 1e50  # pixels; the squares of such must be numbers
+MAX_PIXEL = 1e50  # pixels; the squares of such must be numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +61,9 @@ def _tracks(value: ArrayLike) -> Integers:
 def _pixels(value: ArrayLike, k: int) -> Array:
     places = np.array(value, dtype=np.float64)
     places = places.reshape(0, 2) if places.size == 0 else places
-    if places.shape != (k, 2) or not (np.abs(places) < FAR).all():
+    if places.shape != (k, 2) or not (np.abs(places) < MAX_PIXEL).all():
         raise ValueError(
-            f"pixels must be finite with shape ({k}, 2), a row per track, and below {FAR:g}, "
+            f"pixels must be finite with shape ({k}, 2), a row per track, and below {MAX_PIXEL:g}, "
             f"got {value!r}"
         )
     return places

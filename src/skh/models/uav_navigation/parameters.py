@@ -118,8 +118,8 @@ class Start:
 
     def __post_init__(self) -> None:
         for name in ("position", "velocity", "acceleration"):
-            object.__setattr__(self, name, _checks.kept(name, getattr(self, name), 3))
-        R = _checks.kept("rotation", self.rotation, 3, 3)
+            object.__setattr__(self, name, _checks.copied(name, getattr(self, name), 3))
+        R = _checks.copied("rotation", self.rotation, 3, 3)
         object.__setattr__(self, "rotation", rotation.rotations("rotation", R))
 
     @property

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from skh._typing import Array, Indices, Integers
 
 MAJORITY = 0.5
-FLAT = 0.05  # how far a ray must go down per metre ahead to meet the ground anywhere near
+FLAT_SLOPE = 0.05  # how far a ray must go down per metre ahead to meet the ground anywhere near
 
 
 def assign(
@@ -38,7 +38,7 @@ def ray_is_flat(R: Array, pixel: Array, focal: float) -> bool:
     """
     u, v = pixel / focal
     down = R[:, 2, 2] + v * R[:, 2, 1] - u * R[:, 2, 0]
-    return bool(np.median(down) < FLAT)
+    return bool(np.median(down) < FLAT_SLOPE)
 
 
 def weak_tracks(gated: NDArray[np.bool_], log_l: Array) -> Indices:

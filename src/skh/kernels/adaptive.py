@@ -17,7 +17,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from skh._typing import Array
-from skh.gaussians.linear_algebra import deviations, symmetric
+from skh.gaussians.linear_algebra import standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.kernels.gaussian_kernel import GaussianKernel
@@ -25,47 +25,48 @@ from skh.kernels.quadrature_weights import resolution
 
 SCALES = (0.01, 0.1, 1.0, 10.0)
 SMOOTHNESS = 1.0  # a_s = s^nu: a kernel like one of Matern's with this nu
-UNSEEN = (3.0, 10.0)  # u: how much wider than the mixture the metric is in unseen directions
-COARSE = 4.0  # information along an axis so small that it asks for no more points
-DENSE = 0.04  # the resolution from which on points are dense enough for a smaller u
-JITTER = 1e-9  # in units of the spread of each coordinate: keeps a flat mixture's metric regular
+UNSEEN_RANGE = (3.0, 10.0)  # u: how much wider than the mixture the metric is in unseen directions
+COARSE_INFORMATION = 4.0  # information along an axis so small that it asks for no more points
+DENSE_RESOLUTION = 0.04  # the resolution from which on points are dense enough for a smaller u
+METRIC_JITTER = 1e-9  # of each coordinate's variance: keeps the metric of a flat mixture regular
 
 
-def automatic_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
+def adaptive_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
     """The kernel for n points of a mixture, given what is known of the observation to come.
 
     >>> p = GaussianMixture([1.0], [[0.0, 0.0]], np.diag([1.0, 1e-12]))
     >>> np.diag(automatic_kernel(p, 20).metric).round(15)
     array([1.e+01, 1.e-11])
     """
-    L = spread(p)
+    L = covariance_factor(p)
     F = p.information if isinstance(p, Predictive) else None
     if F is None:
-        return _kernel(unseen(n, p.d) * symmetric(L @ L.T), n)
+        return _kernel(unseen_factor(n, p.d) * symmetric(L @ L.T), n)
     seen, axes = np.linalg.eigh(symmetric(L.T @ F @ L))
-    B = (L @ axes) / np.sqrt(1.0 / unseen(n, p.d) + resolved(np.maximum(seen, 0.0), n))
+    seen = resolvable_information(np.maximum(seen, 0.0), n)
+    B = (L @ axes) / np.sqrt(1.0 / unseen_factor(n, p.d) + seen)
     return _kernel(symmetric(B @ B.T), n)
 
 
-def resolved(seen: Array, n: int) -> Array:
+def resolvable_information(seen: Array, n: int) -> Array:
     """The information along each axis, in units of the mixture's own, that n points can resolve.
 
     An observation that brings s along an axis tells about sqrt(s) places apart, and along several
     axes the product of that.  Where these are many more than there are points, as with a very
     precise sensor, a kernel that fine sees only single points, and pulls them to the centres of the
-    components.  So the sharpest axes are cut off at a common level: the product of s / `COARSE`
-    over the axes with more than that is at most n^2 / 2.
+    components.  So the sharpest axes are cut off at a common level: over the axes with more than
+    c = `COARSE_INFORMATION`, the product of s / c is at most n^2 / 2.
 
     >>> [resolved(np.array(s), 50).round().tolist() for s in ([1e8, 1.0], [1e8, 1e8], [99.0, 99.0])]
     [[5000.0, 1.0], [141.0, 141.0], [99.0, 99.0]]
     """
-    logs = np.log(np.maximum(np.sort(seen)[::-1] / COARSE, 1.0))
+    logs = np.log(np.maximum(np.sort(seen)[::-1] / COARSE_INFORMATION, 1.0))
     others = logs.sum() - logs.cumsum()  # of the axes after the first k
     level = ((log(n * n / 2) - others) / np.arange(1, len(logs) + 1)).max()
-    return seen if level >= logs[0] else np.minimum(seen, COARSE * exp(max(level, 0.0)))
+    return seen if level >= logs[0] else np.minimum(seen, COARSE_INFORMATION * exp(max(level, 0.0)))
 
 
-def unseen(n: int, d: int) -> float:
+def unseen_factor(n: int, d: int) -> float:
     """The factor u: few points for their dimension are best spent on what the likelihood sees.
 
     In one dimension nothing is unseen, and the likelihood alone sets the length.
@@ -73,10 +74,10 @@ def unseen(n: int, d: int) -> float:
     >>> unseen(20, 15), unseen(100, 2), unseen(100, 1)
     (10.0, 5.0, 10.0)
     """
-    least, most = UNSEEN
+    least, most = UNSEEN_RANGE
     if d == 1:
         return most
-    return min(max(least, most * sqrt(resolution(n, d) / DENSE)), most)
+    return min(max(least, most * sqrt(resolution(n, d) / DENSE_RESOLUTION)), most)
 
 
 def _kernel(metric: Array, n: int) -> GaussianKernel:
@@ -85,9 +86,9 @@ def _kernel(metric: Array, n: int) -> GaussianKernel:
     return GaussianKernel(scales, metric, [s**SMOOTHNESS for s in scales])
 
 
-def spread(p: GaussianMixture) -> Array:
+def covariance_factor(p: GaussianMixture) -> Array:
     """A factor L with L L' = the covariance of ``p``, made regular without looking at units."""
     P = p.covariance
-    sd = deviations(P.diagonal(), p.means)
-    correlation = P / np.outer(sd, sd) + JITTER * np.eye(p.d)
+    sd = standard_deviations(P.diagonal(), p.means)
+    correlation = P / np.outer(sd, sd) + METRIC_JITTER * np.eye(p.d)
     return np.asarray(sd[:, None] * np.linalg.cholesky(correlation))

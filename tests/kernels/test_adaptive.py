@@ -7,8 +7,14 @@ import oracles
 import skh
 from skh.filtering.likelihood_information import LearnedInformation
 from skh.gaussians.predictive import Predictive
-from skh.kernels.adaptive_kernel import COARSE, SCALES, automatic_kernel, resolved, unseen
-from skh.kernels.quadrature_weights import effective_size
+from skh.kernels.adaptive import (
+    COARSE_INFORMATION,
+    SCALES,
+    adaptive_kernel,
+    resolvable_information,
+    unseen_factor,
+)
+from skh.kernels.quadrature_weights import effective_sample_size
 
 
 def learned(known, x, w, log_likelihood):
@@ -19,7 +25,7 @@ def learned(known, x, w, log_likelihood):
 
 
 def metric(p):
-    return np.array(automatic_kernel(p, 100).metric)
+    return np.array(adaptive_kernel(p, 100).metric)
 
 
 def test_the_metric_is_the_scaled_posterior_covariance():
@@ -28,14 +34,16 @@ def test_the_metric_is_the_scaled_posterior_covariance():
     C = rng.standard_normal((1, 3))
     F = C.T @ C / 0.1
     seen = Predictive.of(p, information=F)
-    expected = np.linalg.inv(np.linalg.inv(unseen(100, 3) * p.covariance) + F)
+    expected = np.linalg.inv(np.linalg.inv(unseen_factor(100, 3) * p.covariance) + F)
     np.testing.assert_allclose(metric(seen), expected, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(metric(p), unseen(100, 3) * p.covariance, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        metric(p), unseen_factor(100, 3) * p.covariance, rtol=1e-6, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(("n", "d", "narrowest"), [(100, 1, 0.01), (100, 3, 0.1), (20, 15, 1.0)])
 def test_scales_are_no_finer_than_the_points_are_dense(n, d, narrowest):
-    kernel = automatic_kernel(skh.GaussianMixture([1.0], np.zeros((1, d)), 1.0), n)
+    kernel = adaptive_kernel(skh.GaussianMixture([1.0], np.zeros((1, d)), 1.0), n)
     assert min(kernel.variance) == narrowest
     assert max(kernel.variance) == max(SCALES)
 
@@ -192,7 +200,7 @@ def test_the_default_returns_all_particles_and_keeps_their_weights_even(model):
         pf.step(y)
         p = pf.predict().with_information(pf.belief.information.matrix)
         points = skh.default_rule()(p, 30, rng=1)
-        sizes.append(effective_size(points.w) / 30)
+        sizes.append(effective_sample_size(points.w) / 30)
         assert len(points) == 30
     assert min(sizes) >= 0.5 - 1e-9
 
@@ -318,14 +326,16 @@ def test_a_sensor_far_more_precise_than_the_points_are_dense_does_no_harm(sds):
 
 
 def test_information_beyond_what_points_can_resolve_is_cut_off():
-    np.testing.assert_allclose(resolved(np.array([1e9]), 50), [2 * 50**2])
+    np.testing.assert_allclose(resolvable_information(np.array([1e9]), 50), [2 * 50**2])
     for seen in ([1e300] * 4, [1e5, 1e3, 1e4, 3.0, 0.0]):
-        cut = resolved(np.array(seen), 50)
-        assert np.prod(np.maximum(cut / COARSE, 1)) == pytest.approx(50**2 / 2)
+        cut = resolvable_information(np.array(seen), 50)
+        assert np.prod(np.maximum(cut / COARSE_INFORMATION, 1)) == pytest.approx(50**2 / 2)
         np.testing.assert_array_equal(cut, np.minimum(seen, cut.max()))
     for little in ([100.0, 0.1, 0.0], [0.0, 0.0], [3.9] * 15):
-        np.testing.assert_array_equal(resolved(np.array(little), 50), little)
-    np.testing.assert_array_equal(resolved(np.array([1e9, 1.0]), 1), [COARSE, 1.0])
+        np.testing.assert_array_equal(resolvable_information(np.array(little), 50), little)
+    np.testing.assert_array_equal(
+        resolvable_information(np.array([1e9, 1.0]), 1), [COARSE_INFORMATION, 1.0]
+    )
 
 
 def test_a_blind_stretch_leaves_the_width_of_what_is_not_seen():

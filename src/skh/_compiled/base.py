@@ -107,6 +107,13 @@ def count_blocks(M):
 
 
 @compiled
+def fill(out, a):
+    """``out = a`` in every place; ``out[:] = a`` would take half a second to compile."""
+    for i in range(out.size):
+        out[i] = a
+
+
+@compiled
 def set_square(q, x, c):
     """``q = (x - c)^2``: the first coordinate's share of the squared distances to a centre."""
     for i in range(q.size):
@@ -291,7 +298,7 @@ def combine_and_search(g, mu, rows, active, w):
     for b in range(lows.size):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
         block = g[lo:hi]
-        block[:] = 0.0
+        fill(block, 0.0)
         combine(block, rows, lo, hi, active, w)
         lows[b] = lowest_gap(block, mu[lo:hi], np.empty(hi - lo))
     return first_gap(g, mu, lows)

@@ -16,6 +16,7 @@ from skh._compiled.base import (
     add_square,
     compiled,
     count_blocks,
+    fill,
     squared_distances,
 )
 
@@ -59,10 +60,10 @@ def mahalanobis(q, e, X, lo, hi, c, A):
         t = shifted(A, c, 3), shifted(A, c, 4), shifted(A, c, 5)
         set_six_rows(q, x0, x1, x2, x3, x4, x5, A, s + t)
         return
-    q[:] = 0.0
+    fill(q, 0.0)
     for row in range(A.shape[0]):
         shift = 0.0
-        e[:] = 0.0
+        fill(e, 0.0)
         for j in range(row + 1):
             add_scaled(e, X[j, lo:hi], A[row, j])
             shift += A[row, j] * c[j]
@@ -106,7 +107,7 @@ def add_aligned_bumps(out, X, A, b, heights):
         lo, hi = block * BLOCK, min((block + 1) * BLOCK, out.size)
         q = np.empty(hi - lo)
         for i in range(heights.size):
-            q[:] = 0.0
+            fill(q, 0.0)
             for j in range(X.shape[0]):
                 add_affine_square(q, X[j, lo:hi], A[j, i], b[j, i])
             add_exp(out[lo:hi], q, heights[i], 0.5)

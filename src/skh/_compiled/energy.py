@@ -15,6 +15,7 @@ from skh._compiled.base import (
     add_square,
     compiled,
     exp,
+    fill,
     squared_distances,
 )
 from skh._compiled.checks import total
@@ -142,7 +143,7 @@ def attraction_along_axes(G, X, w, A, b, heights):
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
     for i in range(N):
-        value[:] = 0.0
+        fill(value, 0.0)
         for r in range(d):
             set_affine_add_square(u[r], value, A[r, 0], X[r, i], b[r])
         set_bumps(value, heights)
@@ -159,7 +160,7 @@ def attraction_skewed(G, X, w, A, b, heights):
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
     for i in range(N):
-        value[:] = 0.0
+        fill(value, 0.0)
         for r in range(d):
             set_affine(u[r], A[r, r], X[r, i], b[r])
             for j in range(r):
@@ -190,5 +191,6 @@ def attraction(G, X, w, A, b, heights):
 @compiled
 def energy(G, X, w, scales, A, b, heights):
     """The squared MMD without its constant; ``G`` becomes its gradient."""
-    G[:] = 0.0
+    for k in range(len(G)):
+        fill(G[k], 0.0)
     return repulsion(G, X, w, scales) - attraction(G, X, w, A, b, heights)

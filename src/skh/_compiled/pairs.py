@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from skh._compiled.base import _full_vectors, compiled, exp
+from skh._compiled.base import _full_vectors, compiled, exp, fill
 from skh._compiled.bumps import mahalanobis
 from skh._compiled.checks import total
 from skh._compiled.vectors import multiply, set_shifted, subtract_product
@@ -105,8 +105,8 @@ def pair_sum(weights, S, X):
         for r in range(d):
             set_pairs(u[r], X[r], -X[r], first, last)
         q, b, w = scratch[0, :n], scratch[1, :n], scratch[2, :n]
-        q[:] = 0.0
-        b[:] = 1.0
+        fill(q, 0.0)
+        fill(b, 1.0)
         add_squares(q, b, L, u)
         set_pair_weights(w, weights, first, last)
         set_pair_bumps(q, b, w)
@@ -122,8 +122,8 @@ def pair_sum_along_axes(weights, X, S):
     scratch, result = np.empty((2, K)), 0.0
     for i in range(K):
         q, b = scratch[0, : i + 1], scratch[1, : i + 1]
-        q[:] = 0.0
-        b[:] = 1.0
+        fill(q, 0.0)
+        fill(b, 1.0)
         for r in range(d):
             add_along_axis(q, b, X[r], X[r, i], S[r], S[r, i])
         set_pair_bumps(q, b, weights)
@@ -138,7 +138,8 @@ def squares_skewed(X, means, W):
     out, q, e = np.empty((n, K)), np.empty(n), np.empty(n)
     for k in range(K):
         mahalanobis(q, e, X, 0, n, means[k], W[k])
-        out[:, k] = q
+        for i in range(n):
+            out[i, k] = q[i]
     return out
 
 

@@ -218,7 +218,8 @@ def solve(K, c, w, L, active, a, n, level):
             break
         a, level = settle(K, c, w, L, active, enter(K, c, w, L, active, a, j), n)
         if w[j] > 0.0:
-            tried[:] = False
+            for i in range(n):
+                tried[i] = False
         tried[j] = True
     w[:n] /= w[:n].sum()
     return a, level, level - dot(w, c, n)

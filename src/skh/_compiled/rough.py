@@ -93,7 +93,8 @@ def to_single(out, out_mu, X, mu, centre, scale):
             row, x, c = out[j, lo:hi], X[j, lo:hi], centre[j]
             for i in range(row.size):
                 row[i] = scale * (x[i] - c)
-        out_mu[lo:hi] = mu[lo:hi]
+        for i in range(lo, hi):
+            out_mu[i] = mu[i]
 
 
 @compiled

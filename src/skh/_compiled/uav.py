@@ -14,7 +14,7 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from skh._compiled.base import compiled
+from skh._compiled.base import compiled, fill
 from skh._compiled.rotation import dot3
 
 NEAR = 0.1  # metres; what is nearer to the camera, or behind it, cannot be seen
@@ -26,7 +26,8 @@ def expect(m, P, turn, C, dt, position_variance, rotation_variance, xi, S):
     half = dt / 2
     for i in range(len(m)):
         Q = S[i]
-        Q[:] = 0.0
+        for k in range(6):
+            fill(Q[k], 0.0)
         for k in range(3):
             xi[i, k] = dt * (m[i, k] + half * m[i, 3 + k])
             xi[i, 3 + k] = dt * turn[i, k]
@@ -70,7 +71,8 @@ def advance(new_m, new_P, m, P, moved, dt, decay, variances):
     T, nis = np.empty((3, 9)), np.zeros(len(m))
     for i in range(len(m)):
         mean, covariance = new_m[i], new_P[i]
-        mean[:] = m[i]
+        for k in range(9):
+            mean[k] = m[i, k]
         for k in range(3):
             nis[i] += _measure_motion(T, k, mean, P[i], moved[i, k], dt, variances[0])
         take_away(covariance, P[i], T)
@@ -120,7 +122,8 @@ def accelerometer(new_m, new_P, m, P, R, y, g, variance, log_l):
     T, nis = np.empty((3, 9)), np.zeros(len(m))
     for i in range(len(m)):
         mean = new_m[i]
-        mean[:] = m[i]
+        for k in range(9):
+            mean[k] = m[i, k]
         volume = 1.0  # of all three innovations: one logarithm instead of three
         for k in range(3):
             square, S = _measure_force(T, k, mean, P[i], R[i], y[k], g, variance)

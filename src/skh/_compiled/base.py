@@ -258,9 +258,19 @@ def lowest_gap(g, mu, q):
 
 
 @compiled
+def first_lowest(a):
+    """The first index at which ``a`` is least."""
+    least = 0
+    for i in range(1, a.size):
+        if a[i] < a[least]:
+            least = i
+    return least
+
+
+@compiled
 def first_gap(g, mu, lows):
     """The first index at which ``g - mu`` is the least of the blocks' minima ``lows``."""
-    b = lows.argmin()
+    b = first_lowest(lows)
     i = b * BLOCK
     while g[i] - mu[i] != lows[b]:
         i += 1

@@ -5,24 +5,27 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from skh._compiled.base import BLOCK, compiled, count_blocks, lowest
+from skh._compiled.base import BLOCK, compiled, count_blocks, first_lowest, lowest
+from skh._compiled.vectors import set_scaled
 
 
 @compiled
 def highest(a):
     """``max(a)``."""
-    return -lowest(-a)
+    negative = np.empty(a.size)
+    set_scaled(negative, a, -1.0)
+    return -lowest(negative)
 
 
 @compiled
 def first_highest(a):
     """The first index at which ``a`` is greatest."""
-    tops = np.empty(count_blocks(a.size))
-    for b in prange(tops.size):
-        tops[b] = highest(a[b * BLOCK : (b + 1) * BLOCK])
-    best = tops.argmax()
+    lows = np.empty(count_blocks(a.size))  # of -a
+    for b in prange(lows.size):
+        lows[b] = -highest(a[b * BLOCK : (b + 1) * BLOCK])
+    best = first_lowest(lows)
     i = best * BLOCK
-    while a[i] != tops[best]:
+    while -a[i] != lows[best]:
         i += 1
     return i
 

@@ -15,6 +15,7 @@ import numpy as np
 # Sums may be reordered here, which lets them vectorise; refinement and the optimality check work on
 # the result, whatever its last bits.
 from skh._compiled.base import summing as compiled
+from skh._compiled.checks import total
 
 # Both are relative to a kernel with diagonal 1.  A vertex whose pivot is below PIVOT is numerically
 # an affine combination of the active ones.  GRADIENT must not be below PIVOT: then the weights are
@@ -28,10 +29,10 @@ ROUNDING = 1e-15
 @compiled
 def dot(x, y, n):
     """Sum of the first n products."""
-    total = 0.0
+    result = 0.0
     for i in range(n):
-        total += x[i] * y[i]
-    return total
+        result += x[i] * y[i]
+    return result
 
 
 @compiled
@@ -93,9 +94,9 @@ def residual(K, c, active, v, nu, n):
     everywhere = np.zeros(n)  # v at all vertices, so that rows of K are read in one go
     for i in range(v.size):
         everywhere[active[i]] = v[i]
-    out, total = np.empty(v.size), v.sum()
+    out, sum_of_all = np.empty(v.size), total(v)
     for i in range(v.size):
-        out[i] = c[active[i]] + nu - total - dot(K[active[i]], everywhere, n)
+        out[i] = c[active[i]] + nu - sum_of_all - dot(K[active[i]], everywhere, n)
     return out
 
 
@@ -125,11 +126,11 @@ def affine_minimiser(K, c, L, active, a, n):
         backward(L, a, rest)
         for i in range(a):
             v[i] += rest[i]
-        missing, rest = 1.0 - v.sum(), residual(K, c, active, v, nu, n)
+        missing, rest = 1.0 - total(v), residual(K, c, active, v, nu, n)
         if max(largest(rest), abs(missing)) < ROUNDING:
             break
         forward(L, a, rest)
-    return v, nu - v.sum()
+    return v, nu - total(v)
 
 
 @compiled
@@ -221,5 +222,7 @@ def solve(K, c, w, L, active, a, n, level):
             for i in range(n):
                 tried[i] = False
         tried[j] = True
-    w[:n] /= w[:n].sum()
+    sum_of_all = total(w[:n])
+    for i in range(n):
+        w[i] /= sum_of_all
     return a, level, level - dot(w, c, n)

@@ -11,6 +11,7 @@ import numpy as np
 from numba import prange
 
 from skh._compiled.base import BLOCK, compiled, count_blocks, set_exp
+from skh._compiled.extremes import highest
 
 
 @compiled
@@ -183,7 +184,9 @@ def choose_in_rows(log_shares, order, u):
     chosen, shares, cumulative = np.empty(n, np.intp), np.empty(K), np.empty(K)
     for i in range(n):
         row = log_shares[i]
-        row -= row.max()
+        top = highest(row)
+        for k in range(K):
+            row[k] -= top
         set_exp(shares, row, 1.0, -1.0)
         total = 0.0
         for k in range(K):

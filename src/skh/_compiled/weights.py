@@ -8,6 +8,7 @@ import numpy as np
 
 from skh._compiled.base import _full_vectors, compiled, exp
 from skh._compiled.checks import total
+from skh._compiled.extremes import highest
 
 LOWEST = -600.0  # a weight this far below the greatest, in logs, is zero
 
@@ -38,7 +39,7 @@ def reweighted(w, log_likelihood):
     out = logarithms(w)
     for i in range(out.size):
         out[i] += log_likelihood[i]
-    top = out.max()
+    top = highest(out)
     if top == -np.inf:
         return out, top
     set_exp_below(out, top)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from skh._compiled.base import combine_and_search, compiled, kernel_row
 from skh._compiled.qp import dot, solve
 
@@ -15,10 +17,11 @@ def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ri
     The last arguments of the programme, ``K`` to ``active``, are those of `qp.solve`.
     Returns how many points are active, and the level and the objective of the programme.
     """
-    a, level, objective, j = 0, 0.0, 0.0, first
+    # Not a plain 0, which has a type of its own: for that alone `solve` would be compiled again.
+    a, level, objective, j = np.intp(0), 0.0, 0.0, first
     for k in range(chosen.size):
         chosen[k] = j
-        kernel_row(rows[k], X, X[:, j], scales)
+        kernel_row(rows[k], X, X[:, j].copy(), scales)
         for i in range(k + 1):
             K[i, k] = K[k, i] = rows[i, j]
         K[k, k] += ridge

@@ -64,7 +64,7 @@ def descend(X, w, scales, A, b, heights, iterations):
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
     D, direction = inverse_weights(w, d), np.empty(d * N)
     f = energy(g, x, w, scales, A, b, heights)
-    k = 0
+    k = np.intp(0)  # a plain 0 has a type of its own, see `corrective`
     for _ in range(iterations):
         gradient = g.reshape(d * N)
         quasi_newton(direction, gradient, D, steps, changes, rho, k)

@@ -165,6 +165,16 @@ def settle(K, c, w, L, active, a, n):
 
 
 @compiled
+def first_emptied(w, active, a, q):
+    """How far weights can move along -q before one vanishes, and whose."""
+    move, row = np.inf, -1
+    for i in range(a):
+        if q[i] > 0.0 and w[active[i]] < move * q[i]:
+            move, row = w[active[i]] / q[i], i
+    return move, row
+
+
+@compiled
 def enter(K, c, w, L, active, a, j):
     """Make vertex j active.
 
@@ -181,10 +191,7 @@ def enter(K, c, w, L, active, a, j):
         if pivot > PIVOT or a == 0:
             return join(c, L, active, a, j, q, pivot)
         backward(L, a, q)
-        move, row = np.inf, -1
-        for i in range(a):
-            if q[i] > 0.0 and w[active[i]] < move * q[i]:
-                move, row = w[active[i]] / q[i], i
+        move, row = first_emptied(w, active, a, q)
         for i in range(a):
             w[active[i]] -= move * q[i]
         w[j] += move

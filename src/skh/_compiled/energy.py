@@ -48,9 +48,12 @@ def repulsion(G, X, w, scales):
     d, N = X.shape
     scratch = np.zeros((3, N * (N - 1) // 2))
     q, value, slope = scratch[0], scratch[1], scratch[2]  # unpacked, they would not be contiguous
+    c, none = np.empty(d), np.intp(0)  # not a plain 0: see `corrective`
     for i in range(1, N):
         first = i * (i - 1) // 2
-        squared_distances(q[first : first + i], X, 0, i, X[:, i])
+        for k in range(d):
+            c[k] = X[k, i]
+        squared_distances(q[first : first + i], X, none, i, c)
     for s in range(scales.shape[1]):
         add_bump(value, slope, q, scales[1, s], scales[0, s])
     result = total(scales[1]) * dot(w, w)
@@ -138,24 +141,24 @@ def attraction_in_six(G, X, w, A, b, heights):
 
 @compiled
 def attraction_along_axes(G, X, w, A, b, heights):
-    """`attraction` where all A are diagonal, (d, 1, m)."""
+    """Where all A are diagonal, (d, m); see `energy`."""
     d, N = X.shape
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
     for i in range(N):
         fill(value, 0.0)
         for r in range(d):
-            set_affine_add_square(u[r], value, A[r, 0], X[r, i], b[r])
+            set_affine_add_square(u[r], value, A[r], X[r, i], b[r])
         set_bumps(value, heights)
         result += 2.0 * w[i] * total(value)
         for r in range(d):
-            G[r, i] += 2.0 * w[i] * triple_dot(A[r, 0], u[r], value)
+            G[r, i] += 2.0 * w[i] * triple_dot(A[r], u[r], value)
     return result
 
 
 @compiled
 def attraction_skewed(G, X, w, A, b, heights):
-    """`attraction` where each A is lower triangular, (d, d, m)."""
+    """Where each A is lower triangular, (d, d, m); see `energy`."""
     d, N = X.shape
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
@@ -175,22 +178,18 @@ def attraction_skewed(G, X, w, A, b, heights):
 
 
 @compiled
-def attraction(G, X, w, A, b, heights):
-    """Twice the weighted sum of a mean map; its gradient is taken off ``G``.
+def energy(G, X, w, scales, A, b, heights):
+    """The squared MMD without its constant; ``G`` becomes its gradient.
 
+    The `attraction_...` are twice the weighted sum of a mean map, and take its gradient off ``G``.
     The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
     and component, so that the inner loops are long; ``b`` is (d, m).
     """
-    if A.shape[1] == 1:
-        return attraction_along_axes(G, X, w, A, b, heights)
-    if A.shape[1] == 6:
-        return attraction_in_six(G, X, w, A, b, heights)
-    return attraction_skewed(G, X, w, A, b, heights)
-
-
-@compiled
-def energy(G, X, w, scales, A, b, heights):
-    """The squared MMD without its constant; ``G`` becomes its gradient."""
     for k in range(len(G)):
         fill(G[k], 0.0)
-    return repulsion(G, X, w, scales) - attraction(G, X, w, A, b, heights)
+    result = repulsion(G, X, w, scales)
+    if A.ndim == 2:  # which the compiler knows: it leaves the other branches out, or this one
+        return result - attraction_along_axes(G, X, w, A, b, heights)
+    if A.shape[1] == 6:
+        return result - attraction_in_six(G, X, w, A, b, heights)
+    return result - attraction_skewed(G, X, w, A, b, heights)

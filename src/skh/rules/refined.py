@@ -177,7 +177,7 @@ class Energy:
 class Attraction:
     """The mean map of a mixture, as `_compiled.energy` takes it."""
 
-    A: Array  # (d, d, S K), or (d, 1, S K) where it is diagonal
+    A: Array  # (d, d, S K), or (d, S K) where it is diagonal
     b: Array  # (d, S K)
     heights: Array  # (S K,)
     axes: Array | None = None  # rows: the axes that all components share, in which A is diagonal
@@ -196,7 +196,7 @@ class Attraction:
         if p.covariances.ndim == 3:
             return cls._skewed(kernel, kernel.mixture(p))
         aligned = kernel.aligned_mean_map(p)
-        return cls(aligned.A[:, None], aligned.b, aligned.heights, aligned.axes)
+        return cls(aligned.A, aligned.b, aligned.heights, aligned.axes)
 
     @classmethod
     def _skewed(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:

@@ -20,9 +20,8 @@ step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references
 """
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from skh import geometry, models
 from skh._runtime.threads import get_threads, set_threads
 from skh.filtering.belief import Belief, FilterResult
 from skh.filtering.function_model import model_from_functions
@@ -38,13 +37,16 @@ from skh.frank_wolfe.steps import Herding, LineSearch, OpenLoop
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel, mmd
 from skh.kernels.simplex_qp import solve_simplex_qp
-from skh.models.exact_filters import jump_markov_filter, kalman_filter
-from skh.models.linear_gaussian import rao_blackwellize
 from skh.rules.base import Measured, Rule, WeightedPoints
 from skh.rules.matched import Matched
 from skh.rules.refined import Refine, Refined
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.rules.smoothed import Smoothed
+
+if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
+    from skh import geometry, models, scores, trajectory  # noqa: F401
+    from skh.models.exact_filters import jump_markov_filter, kalman_filter
+    from skh.models.linear_gaussian import rao_blackwellize
 
 __version__ = "0.1.0"
 
@@ -92,9 +94,24 @@ __all__ = [
     "solve_simplex_qp",
 ]
 
+# Loaded when first used: together they take as long as all the rest.
+LATE_MODULES = ("geometry", "models", "scores", "trajectory")
+LATE_NAMES = {
+    "jump_markov_filter": "skh.models.exact_filters",
+    "kalman_filter": "skh.models.exact_filters",
+    "rao_blackwellize": "skh.models.linear_gaussian",
+}
 
-def __getattr__(name: str) -> ModuleType:
-    """The modules that are imported when first used: scores take as long as all the rest."""
-    if name in ("scores", "trajectory"):
+
+def __getattr__(name: str) -> Any:
+    """Import what is not needed by every filter when it is first used."""
+    if name in LATE_MODULES:
         return import_module(f"skh.{name}")
+    if name in LATE_NAMES:
+        return getattr(import_module(LATE_NAMES[name]), name)
     raise AttributeError(f"module 'skh' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All names, also those that have not been loaded yet."""
+    return sorted({*globals(), *LATE_MODULES, *LATE_NAMES})

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from skh._typing import Array
 from skh.gaussians.linear_algebra import standard_deviations, symmetric
@@ -182,6 +181,8 @@ def fit_log_likelihood(z: Array, values: Array, S: Array) -> LogLikelihoodFit:
 
 def regression(covariance: Array, noise: Array, values: Array) -> tuple[Array, float]:
     """The coefficients of a Gaussian process, and the logarithm of its marginal likelihood."""
+    from scipy.linalg import cho_factor, cho_solve  # slow to import, and not all filters learn
+
     factor, lower = cho_factor(covariance + np.diag(noise), lower=True, check_finite=False)
     alpha = cho_solve((factor, lower), values, check_finite=False)
     return alpha, float(-0.5 * values @ alpha - np.log(factor.diagonal()).sum())

@@ -14,7 +14,6 @@ from math import inf, log, pi
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from skh import _checks
 from skh._compiled.pairs import squares_along_axes, squares_skewed
@@ -233,6 +232,8 @@ class GaussianMixture:
             square = squares_skewed(np.ascontiguousarray(x.T), self._means, W)
             log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
         else:
+            from scipy.spatial.distance import cdist  # slow to import, seldom needed
+
             W = inverse_root(self._mean_covariance() + np.diag(trace))
             square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
             log_determinant = np.log(W.diagonal()).sum()

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from skh._typing import Array
 from skh.filtering.observations import as_series, is_missing, measured_entries
@@ -67,6 +66,8 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
     """
     if not isinstance(model, JumpMarkov):
         raise TypeError(f"model must be a JumpMarkov, got {model!r}")
+    from scipy.special import logsumexp  # takes longer to import than a short series to filter
+
     ys, modes = as_series(ys), len(model.A)
     if modes ** len(ys) > MAX_SEQUENCES:
         raise ValueError(f"ys must be short enough for {modes}^T <= 2^20, got T={len(ys)}")

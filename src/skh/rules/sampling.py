@@ -13,7 +13,6 @@ from math import ceil, log2
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
-from scipy.special import ndtri
 
 from skh._checks import BELOW_ONE
 from skh._compiled.sampling import inverse_transform, scrambled_net, systematic
@@ -118,6 +117,8 @@ class QuasiMonteCarlo(Sampling):
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """Any n will do, powers of two are the most even."""
+        from scipy.special import ndtri  # slow to import
+
         u = _scrambled_sobol(n, p.d + 1, rng)
         component = self._choose(p, u[:, -1])
         return p.place_chosen(component, ndtri(u[:, :-1])), component

@@ -29,7 +29,7 @@ covariance.  The model is one on poses: `skh.geometry.Charted` makes it one in R
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log, pi
 from typing import Any, NamedTuple
 
@@ -69,7 +69,7 @@ class UavModel:
     """The model above on poses, with ``carry`` as in `skh.filtering.model_protocols`."""
 
     parameters: Parameters = Parameters()
-    start: Start = Start()
+    start: Start = field(default_factory=Start)
 
     def prior(self) -> tuple[Pose, Array]:
         """The pose at the start is known."""

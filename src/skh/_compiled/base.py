@@ -38,7 +38,9 @@ compiled = njit(cache=True, fastmath={"contract"})
 strict = njit(cache=True, fastmath=False)
 # Sums in any order, in vectors: where nothing else is compared with them to the bit.
 summing = njit(cache=True, fastmath={"contract", "reassoc"})
-inlined = njit(inline="always", fastmath={"contract"})
+# A part of each caller, with the caller's liberties: for what is short, or has just one of them.
+# On its own it would be compiled once more, in vain.
+inlined = njit(cache=True, inline="always", fastmath={"contract"})
 
 
 @intrinsic
@@ -230,7 +232,7 @@ def transposed(x):
 # --- rows of kernel values -----------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def kernel_block(row, q, X, lo, hi, c, scales):
     """``row`` = the kernel between ``X[:, lo:hi]`` and ``c``; ``q`` is scratch.
 
@@ -254,7 +256,7 @@ def kernel_row(row, X, c, scales):
 # --- the vertex search of Algorithm 1, line 3 ----------------------------------------------------
 
 
-@compiled
+@inlined
 def lowest_gap(g, mu, q):
     """``min(g - mu)`` of a block; ``q`` is scratch."""
     for i in range(q.size):
@@ -294,7 +296,7 @@ def step_blocks(lows, first, last, g, mu, X, c, scales, step):
         lows[b] = lowest(q)
 
 
-@compiled
+@inlined
 def combine(out, rows, lo, hi, active, w):
     """``out += sum of w[i] rows[i, lo:hi]`` over the active i."""
     fours = active.size // 4 * 4

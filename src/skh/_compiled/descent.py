@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from skh._compiled.base import add_scaled, compiled
+from skh._compiled.base import add_scaled, compiled, inlined
 from skh._compiled.energy import energy
 from skh._compiled.vectors import dot, multiply, set_scaled, set_sum, triple_dot
 
@@ -18,7 +18,7 @@ SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armi
 TRIALS = 20  # of shorter and shorter steps
 
 
-@compiled
+@inlined
 def inverse_weights(w, d):
     """``1 / (N w)`` for each of d coordinates; without a weight there is no gradient."""
     D = np.empty(d * w.size)
@@ -28,7 +28,7 @@ def inverse_weights(w, d):
     return D
 
 
-@compiled
+@inlined
 def quasi_newton(direction, g, D, steps, changes, rho, k):
     """The direction ``-H g`` of L-BFGS by its two loops over the last of k pairs.
 

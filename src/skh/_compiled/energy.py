@@ -16,6 +16,7 @@ from skh._compiled.base import (
     compiled,
     exp,
     fill,
+    inlined,
     squared_distances,
 )
 from skh._compiled.checks import total
@@ -39,7 +40,7 @@ def add_push(out, x, slope, y, a):
         out[j] += a * slope[j] * (y - x[j])
 
 
-@compiled
+@inlined
 def repulsion(G, X, w, scales):
     """``sum_ij w_i w_j k(x_i, x_j)``; its gradient is added to ``G``.
 
@@ -128,7 +129,7 @@ def add_pulls(value, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no co
             G5[i] += bump * (a55 * e5)
 
 
-@compiled
+@inlined
 def attraction_in_six(G, X, w, A, b, heights):
     """`attraction_skewed` for poses."""
     value, pull = np.zeros(w.size), np.zeros(X.shape)
@@ -139,7 +140,7 @@ def attraction_in_six(G, X, w, A, b, heights):
     return 2.0 * dot(w, value)
 
 
-@compiled
+@inlined
 def attraction_along_axes(G, X, w, A, b, heights):
     """Where all A are diagonal, (d, m); see `energy`."""
     d, N = X.shape
@@ -156,7 +157,7 @@ def attraction_along_axes(G, X, w, A, b, heights):
     return result
 
 
-@compiled
+@inlined
 def attraction_skewed(G, X, w, A, b, heights):
     """Where each A is lower triangular, (d, d, m); see `energy`."""
     d, N = X.shape

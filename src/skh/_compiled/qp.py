@@ -14,6 +14,7 @@ import numpy as np
 
 # Sums may be reordered here, which lets them vectorise; refinement and the optimality check work on
 # the result, whatever its last bits.
+from skh._compiled.base import inlined
 from skh._compiled.base import summing as compiled
 from skh._compiled.checks import total
 
@@ -52,7 +53,7 @@ def backward(L, a, b):
             b[k] -= row[k] * x
 
 
-@compiled
+@inlined
 def join(c, L, active, a, j, q, pivot):
     """Make vertex j active, whose row of the factor is ``q`` and then the root of the pivot."""
     for i in range(a):
@@ -88,7 +89,7 @@ def drop(L, active, a, r):
     return a - 1
 
 
-@compiled
+@inlined
 def residual(K, c, active, v, nu, n):
     """``c + nu 1 - Q v`` at the active points."""
     everywhere = np.zeros(n)  # v at all vertices, so that rows of K are read in one go
@@ -109,7 +110,7 @@ def largest(x):
     return most
 
 
-@compiled
+@inlined
 def affine_minimiser(K, c, L, active, a, n):
     """The minimiser with sum one but free signs: Q v = c + nu 1, 1'v = 1, refined where it must be.
 
@@ -145,7 +146,7 @@ def first_blocked(w, active, a, v):
     return step, row
 
 
-@compiled
+@inlined
 def settle(K, c, w, L, active, a, n):
     """Wolfe's minor cycle: go to the affine minimiser, dropping points whose weight vanishes.
 
@@ -174,7 +175,7 @@ def first_emptied(w, active, a, q):
     return move, row
 
 
-@compiled
+@inlined
 def enter(K, c, w, L, active, a, j):
     """Make vertex j active.
 
@@ -199,7 +200,7 @@ def enter(K, c, w, L, active, a, j):
         a = drop(L, active, a, row)
 
 
-@compiled
+@inlined
 def steepest(K, c, w, n, tried, level):
     """The vertex without weight whose gradient is lowest, if below ``level``; or -1."""
     best, j = level, -1

@@ -10,7 +10,7 @@ from math import exp, sqrt
 import numpy as np
 from numba import prange
 
-from skh._compiled.base import BLOCK, compiled, count_blocks, set_exp
+from skh._compiled.base import BLOCK, compiled, count_blocks, inlined, set_exp
 from skh._compiled.extremes import highest
 
 
@@ -57,7 +57,7 @@ def systematic(weights, n, offset):
     return ends[:n]
 
 
-@compiled
+@inlined
 def guide(cumulative, T):
     """Where each of T equal intervals of [0, 1) starts: the table of `look_up`."""
     table = np.empty(T + 1, np.intp)

@@ -6,14 +6,14 @@ from math import log
 
 import numpy as np
 
-from skh._compiled.base import _full_vectors, compiled, exp
+from skh._compiled.base import _full_vectors, compiled, exp, inlined
 from skh._compiled.checks import total
 from skh._compiled.extremes import highest
 
 LOWEST = -600.0  # a weight this far below the greatest, in logs, is zero
 
 
-@compiled
+@inlined
 def logarithms(w):
     """Logarithms of weights, of which a rule may return zeros; of many equal ones, just one."""
     out = np.full(w.size, log(w[0]) if w[0] > 0.0 else -np.inf)

@@ -140,5 +140,5 @@ def run_by_python(module, monkeypatch):
     """All kernels of a module, and those it imports, but for those that exist only compiled."""
     for name, function in vars(module).copy().items():
         source = getattr(function, "py_func", None)
-        if source is not None and "_full_vectors" not in source.__code__.co_names:
+        if source is not None and "full_vectors" not in source.__code__.co_names:
             monkeypatch.setattr(module, name, source)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skh._compiled.checks import (
+from skh._numba.array_checks import (
     are_indices,
     first_negative_and_total,
     first_not_finite,

@@ -11,8 +11,8 @@ from scipy.stats import qmc
 
 import oracles
 import skh
-from skh import _compiled
-from skh._compiled.walk import Walk
+from skh import _numba
+from skh._numba.iterate_history import IterateHistory
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.kernels import gaussian_kernel as kernels
 from skh.rules import refined as refine
@@ -23,7 +23,7 @@ from skh.rules.refined import Energy
 def test_exp_is_accurate_to_two_units_in_the_last_place():
     def exp(x):
         out = np.zeros_like(x)
-        _compiled.base.add_exp(out, -x, 1.0, 1.0)
+        _numba.kernel_rows.add_exp(out, -x, 1.0, 1.0)
         return out
 
     x = np.concatenate([-np.geomspace(1e-300, 600, 200_001), -np.linspace(0, 600, 200_001)])
@@ -50,19 +50,19 @@ def test_bumps_equal_numpy(d):
     square = ((X.T[:, None] - centres) ** 2).sum(-1)
     out = rng.random(X.shape[1])
     expected = out + np.exp(-rates * square) @ heights
-    _compiled.bumps.add_bumps(out, X, centres, heights, rates)
+    _numba.gaussian_sums.add_gaussians(out, X, centres, heights, rates)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
     A = np.tril(rng.normal(size=(len(centres), d, d)))
     e = np.einsum("kij,mkj->mki", A, X.T[:, None] - centres)
     expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
-    _compiled.bumps.add_skewed_bumps(out, X, centres, heights, A)
+    _numba.gaussian_sums.add_skewed_gaussians(out, X, centres, heights, A)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
     D = rng.random((d, len(centres)))
     e = D.T * X.T[:, None] - centres
     expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
-    _compiled.bumps.add_aligned_bumps(out, X, D, np.ascontiguousarray(centres.T), heights)
+    _numba.gaussian_sums.add_aligned_gaussians(out, X, D, np.ascontiguousarray(centres.T), heights)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -73,13 +73,13 @@ def test_search_equals_argmin(M):
     rates, weights = scales = np.array([[0.5, 3.0], [0.6, 0.4]])
     square = ((X.T - X[:, 0]) ** 2).sum(1)
     expected = 0.75 * g + 0.25 * weights @ np.exp(-np.outer(rates, square))
-    walk = Walk.start(np.array([0.25]), 0, mu[0], 1.0)
-    assert _compiled.walk.full_steps(walk, 0, 1, g, mu, X, scales, 1 + M % 3) == 1
+    history = IterateHistory.start(np.array([0.25]), 0, mu[0], 1.0)
+    assert _numba.vertex_search.full_steps(history, 0, 1, g, mu, X, scales, 1 + M % 3) == 1
     np.testing.assert_allclose(g, expected, rtol=1e-12)
-    assert walk.vertices[1] == np.argmin(g - mu)
+    assert history.vertices[1] == np.argmin(g - mu)
 
     rows, w, active = rng.random((9, M)), rng.random(9), np.array([0, 3, 4, 5, 7, 8])
-    j = _compiled.base.combine_and_search(g, mu, rows, active, w)
+    j = _numba.vertex_search.combine_and_search(g, mu, rows, active, w)
     one_by_one = np.zeros(M)
     for i in active:
         one_by_one += w[i] * rows[i]
@@ -90,17 +90,19 @@ def test_search_equals_argmin(M):
 @pytest.mark.parametrize("size", [1, 60, 1024, 5_001])
 def test_bounds_and_first_highest_are_those_of_numpy(size):
     X = np.random.default_rng(size).integers(-9, 9, (3, size)).astype(float)  # many are equal
-    low, high = _compiled.extremes.bounds(X)
+    low, high = _numba.extrema.bounds(X)
     np.testing.assert_array_equal((low, high), (X.min(axis=1), X.max(axis=1)))
-    assert _compiled.extremes.first_highest(X[0]) == X[0].argmax()
+    assert _numba.extrema.first_highest(X[0]) == X[0].argmax()
 
 
 def test_search_takes_the_first_of_equal_candidates():
     X = np.repeat(np.array([[0.0, 1.0]]), 2000, axis=1).reshape(1, -1)
     g, mu = np.zeros(4000), np.zeros(4000)
-    walk = Walk.start(np.ones(1), 2000, 0.0, 1.0)  # from one of the points at 1, away from it
-    _compiled.walk.full_steps(walk, 0, 1, g, mu, X, np.array([[0.5], [1.0]]), 1)
-    assert list(walk.vertices) == [2000, 0]
+    history = IterateHistory.start(
+        np.ones(1), 2000, 0.0, 1.0
+    )  # from one of the points at 1, away from it
+    _numba.vertex_search.full_steps(history, 0, 1, g, mu, X, np.array([[0.5], [1.0]]), 1)
+    assert list(history.vertices) == [2000, 0]
 
 
 def net_arguments(rng):
@@ -124,7 +126,7 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     np.testing.assert_array_equal(np.diagonal(L, axis1=1, axis2=2), 1)
     expected = (np.einsum("jik,njk->nji", L, digits(plain)[..., :4]) + digits(shift)) % 2
     cell = expected @ (1 << np.arange(bits - 1, -1, -1))
-    got = _compiled.sampling.scrambled_net(16, directions, columns, shift, bits)
+    got = _numba.sobol_net.scrambled_net(16, directions, columns, shift, bits)
     np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
 
 
@@ -154,7 +156,7 @@ def test_inverse_transform_equals_searchsorted(steps, u):
     u = np.array([*u, *cumulative[cumulative < 1]])  # also at the steps themselves
     for numbers in (u, np.sort(u), u[::-1].copy()):
         np.testing.assert_array_equal(
-            _compiled.sampling.inverse_transform(cumulative, numbers),
+            _numba.resampling.inverse_transform(cumulative, numbers),
             np.searchsorted(cumulative, numbers, side="right"),
         )
 
@@ -167,7 +169,7 @@ def test_inverse_transform_equals_searchsorted(steps, u):
 def test_systematic_is_inverse_transform_of_an_even_grid(steps, n, offset):
     weights = np.array([*steps, 1.0, 0.0])
     weights /= weights.sum()
-    got = _compiled.sampling.systematic(weights, n, offset)
+    got = _numba.resampling.systematic(weights, n, offset)
     assert (weights[got] > 0).all()
     u, cumulative = (np.arange(n) + offset) / n, np.cumsum(weights)
     low, high = (np.searchsorted(cumulative, u + e, side="right") for e in (-1e-12, 1e-12))
@@ -189,7 +191,7 @@ def test_reweighted_is_the_normalised_product(pairs):
     w, log_likelihood = np.array(pairs).T
     with np.errstate(divide="ignore"):
         log_w = np.log(w) + log_likelihood
-    got, total = _compiled.weights.reweighted(w.copy(), log_likelihood.copy())
+    got, total = _numba.reweighting.reweighted(w.copy(), log_likelihood.copy())
     expected = logsumexp(log_w)
     if expected == -np.inf:
         assert total == -np.inf
@@ -204,7 +206,7 @@ def test_inverse_transform_among_many_uneven_weights():
     cumulative /= cumulative[-1]
     for u in (rng.random(3000), np.sort(rng.random(3000))):
         np.testing.assert_array_equal(
-            _compiled.sampling.inverse_transform(cumulative, u),
+            _numba.resampling.inverse_transform(cumulative, u),
             np.searchsorted(cumulative, u, side="right"),
         )
 
@@ -217,69 +219,81 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
     mu, rows, six = rng.random(7), rng.random((3, 7)), rng.normal(size=(6, 7))
     uneven = np.array([0.0, *[1e-3] * 20, 0.3, 0.7 - 20e-3, 0.0])
     uneven[-2] = 1 - uneven[:-2].sum()
-    walk = Walk.start(np.array([1.0, np.nan, 0.3]), 2, mu[2], 0.5)
+    history = IterateHistory.start(np.array([1.0, np.nan, 0.3]), 2, mu[2], 0.5)
     calls = [
-        (_compiled.bumps.add_bumps, (np.zeros(7), X, centres, heights, rates)),
-        (_compiled.bumps.add_skewed_bumps, (np.zeros(7), X, centres, heights, A)),
-        (_compiled.bumps.add_aligned_bumps, (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1])),
-        (_compiled.bumps.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
-        (_compiled.base.kernel_row, (np.zeros(7), X, centres[0], scales)),
-        (_compiled.base.transposed, (centres,)),
-        (_compiled.walk.full_steps, (walk, 0, 3, np.zeros(7), mu, X, scales, 1)),
-        (_compiled.walk.catch_up, (walk, 2, np.zeros(7), mu, X, scales)),
-        (_compiled.walk.best_step, (0.3, 0.2, 0.1, 0.4, 2)),
-        (_compiled.walk.best_step, (0.3, 0.4, 0.1, 0.0, 2)),
-        (_compiled.base.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
-        (_compiled.pairs.pair_sum, (heights, S[:, *np.tril_indices(2)].T.copy(), centres.T.copy())),
-        (_compiled.pairs.squares_along_axes, (X.T, centres, centres**2)),
-        (_compiled.pairs.squares_skewed, (X, centres, A)),
+        (_numba.gaussian_sums.add_gaussians, (np.zeros(7), X, centres, heights, rates)),
+        (_numba.gaussian_sums.add_skewed_gaussians, (np.zeros(7), X, centres, heights, A)),
         (
-            _compiled.base.step_blocks,
+            _numba.gaussian_sums.add_aligned_gaussians,
+            (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1]),
+        ),
+        (_numba.gaussian_sums.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
+        (_numba.kernel_rows.kernel_row, (np.zeros(7), X, centres[0], scales)),
+        (_numba.kernel_rows.transposed, (centres,)),
+        (_numba.vertex_search.full_steps, (history, 0, 3, np.zeros(7), mu, X, scales, 1)),
+        (_numba.vertex_search.catch_up, (history, 2, np.zeros(7), mu, X, scales)),
+        (_numba.iterate_history.best_step, (0.3, 0.2, 0.1, 0.4, 2)),
+        (_numba.iterate_history.best_step, (0.3, 0.4, 0.1, 0.0, 2)),
+        (_numba.vertex_search.combine_and_search, (np.zeros(7), mu, rows, np.arange(3), heights)),
+        (
+            _numba.pair_sums.pair_sum,
+            (heights, S[:, *np.tril_indices(2)].T.copy(), centres.T.copy()),
+        ),
+        (_numba.pair_sums.squares_along_axes, (X.T, centres, centres**2)),
+        (_numba.pair_sums.squares_skewed, (X, centres, A)),
+        (
+            _numba.vertex_search.step_blocks,
             (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], scales, 0.5),
         ),
-        (_compiled.sampling.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
-        (_compiled.sampling.hilbert_cells, (centres, 31)),
-        (_compiled.sampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
-        (_compiled.base.add_square, (np.zeros(7), X[0], 0.3)),
-        (_compiled.base.add_scaled, (np.zeros(7), X[0], 0.3)),
-        (_compiled.base.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
-        (_compiled.bumps.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
-        (_compiled.base.lowest, (X[0],)),
-        (_compiled.base.lowest_gap, (mu, rows[0], np.zeros(7))),
-        (_compiled.base.first_gap, (mu, rows[0], np.array([(mu - rows[0])[4]]))),
-        (_compiled.base.count_blocks, (1025,)),
-        (_compiled.base.blend_to_gap, (np.zeros(7), np.zeros(7) + mu, X[0], rows[0], 0.3, 0.7)),
-        (_compiled.base.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
-        (_compiled.base.add_four, (np.zeros(7) + mu, *X, *X, 0.3, 0.7, 0.1, 0.2)),
+        (_numba.hilbert_keys.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
+        (_numba.hilbert_keys.hilbert_cells, (centres, 31)),
+        (_numba.resampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
+        (_numba.kernel_rows.add_square, (np.zeros(7), X[0], 0.3)),
+        (_numba.kernel_rows.add_scaled, (np.zeros(7), X[0], 0.3)),
+        (_numba.kernel_rows.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
+        (_numba.gaussian_sums.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
+        (_numba.extrema.lowest, (X[0],)),
+        (_numba.vertex_search.lowest_gap, (mu, rows[0], np.zeros(7))),
+        (_numba.vertex_search.first_gap, (mu, rows[0], np.array([(mu - rows[0])[4]]))),
+        (_numba.kernel_rows.count_blocks, (1025,)),
         (
-            _compiled.base.combine,
+            _numba.vertex_search.blend_to_gap,
+            (np.zeros(7), np.zeros(7) + mu, X[0], rows[0], 0.3, 0.7),
+        ),
+        (_numba.vertex_search.blend, (np.zeros(7) + mu, X[0], 0.3, 0.7)),
+        (_numba.vertex_search.add_four, (np.zeros(7) + mu, *X, *X, 0.3, 0.7, 0.1, 0.2)),
+        (
+            _numba.vertex_search.combine,
             (mu[2:5].copy(), six, 2, 5, np.arange(5), heights[[0, 1, 2, 1, 0]]),
         ),
-        (_compiled.base.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], scales)),
-        (_compiled.base.set_square, (np.zeros(7), X[0], 0.3)),
-        (_compiled.sampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
-        (_compiled.sampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
-        (_compiled.sampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
-        (_compiled.sampling.systematic, (np.array([0.1, 0.5, 0.4]), 9, 0.3)),
-        (_compiled.weights.logarithms, (np.array([0.1, 0.0, 0.1, 0.8]),)),
-        (_compiled.checks.first_not_finite, (np.array([1.0, np.nan]),)),
-        (_compiled.checks.first_not_finite, (rates,)),
-        (_compiled.checks.first_not_below_infinity, (np.array([-np.inf, np.inf]),)),
-        (_compiled.checks.first_not_below_infinity, (np.array([-np.inf, 1.0]),)),
-        (_compiled.checks.first_negative_and_total, (np.array([1.0, -1.0, 2.0]),)),
-        (_compiled.checks.are_indices, (np.array([0, 3]), 3)),
-        (_compiled.sampling.guide, (np.cumsum(uneven), 12)),
+        (_numba.kernel_rows.kernel_block, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], scales)),
+        (_numba.kernel_rows.set_square, (np.zeros(7), X[0], 0.3)),
+        (_numba.resampling.inverse_transform, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
+        (_numba.resampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
+        (_numba.resampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
+        (_numba.resampling.systematic, (np.array([0.1, 0.5, 0.4]), 9, 0.3)),
+        (_numba.reweighting.log_weights, (np.array([0.1, 0.0, 0.1, 0.8]),)),
+        (_numba.array_checks.first_not_finite, (np.array([1.0, np.nan]),)),
+        (_numba.array_checks.first_not_finite, (rates,)),
+        (_numba.array_checks.first_not_below_infinity, (np.array([-np.inf, np.inf]),)),
+        (_numba.array_checks.first_not_below_infinity, (np.array([-np.inf, 1.0]),)),
+        (_numba.array_checks.first_negative_and_total, (np.array([1.0, -1.0, 2.0]),)),
+        (_numba.array_checks.are_indices, (np.array([0, 3]), 3)),
+        (_numba.resampling.guide, (np.cumsum(uneven), 12)),
         (
-            _compiled.sampling.place_balls,
+            _numba.gaussian_draws.place_balls,
             (centres, A[:, 0, 0].copy(), np.array([2, 0, 2]), centres),
         ),
-        (_compiled.sampling.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
-        (_compiled.sampling.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
-        (_compiled.bumps.shifted, (A[0], centres[0], 1)),
-        (_compiled.base.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
-        (_compiled.bumps.mahalanobis, (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6])),
-        (_compiled.sampling.scrambled_net, (9, *net_arguments(rng))),
-        (_compiled.qp.dot, (heights, rates, 3)),
+        (_numba.gaussian_draws.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
+        (_numba.gaussian_draws.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
+        (_numba.gaussian_sums.shifted, (A[0], centres[0], 1)),
+        (_numba.kernel_rows.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
+        (
+            _numba.gaussian_sums.mahalanobis,
+            (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6]),
+        ),
+        (_numba.sobol_net.scrambled_net, (9, *net_arguments(rng))),
+        (_numba.simplex_qp.leading_dot, (heights, rates, 3)),
     ]
     for kernel, arguments in calls:
         by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)
@@ -303,7 +317,7 @@ def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d
     X, w = kernel.coordinates(p.sample(6, rng=rng)[0]), rng.dirichlet(np.ones(6))
     mmd2 = Energy(kernel, p)
     before, compiled = mmd2(X, w)[0], mmd2.descend(X, w, 12)  # more than L-BFGS remembers
-    for module in (_compiled.energy, _compiled.descent, refine):
+    for module in (_numba.mmd_energy, _numba.lbfgs, refine):
         oracles.run_by_python(module, monkeypatch)
     assert mmd2(X, w)[0] == pytest.approx(before, rel=1e-13)
     moved = mmd2.descend(X, w, 12)
@@ -314,7 +328,7 @@ def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d
 def test_python_source_of_the_pairs_does_the_same_as_the_compiled_code(kind, monkeypatch):
     p, kernel = oracles.random_mixture(40, 2, np.random.default_rng(0), kind), skh.GaussianKernel(1)
     compiled = kernel.mean_norm2(p)
-    for module in (_compiled.pairs, kernels):
+    for module in (_numba.pair_sums, kernels):
         oracles.run_by_python(module, monkeypatch)
     assert kernel.mean_norm2(p) == pytest.approx(compiled, rel=1e-13)
 
@@ -338,10 +352,10 @@ def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(progr
 
     def solve():
         w, active = np.zeros(n), np.zeros(n, np.intp)
-        return w, *_compiled.qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0)
+        return w, *_numba.simplex_qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0)
 
     compiled = solve()
-    oracles.run_by_python(_compiled.qp, monkeypatch)
+    oracles.run_by_python(_numba.simplex_qp, monkeypatch)
     python = solve()
     assert oracles.kkt_residual(K, c, python[0]) < 1e-12
     assert python[2:] == pytest.approx(compiled[2:], abs=1e-13)
@@ -350,7 +364,7 @@ def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(progr
 @pytest.mark.parametrize(("d", "bits"), [(2, 1), (2, 4), (3, 3), (4, 2)])
 def test_hilbert_curve_visits_each_cell_once_and_goes_to_a_neighbour(d, bits):
     cells = np.stack(np.meshgrid(*[np.arange(2**bits)] * d, indexing="ij"), -1).reshape(-1, d)
-    keys = _compiled.sampling.hilbert_keys(cells, bits)
+    keys = _numba.hilbert_keys.hilbert_keys(cells, bits)
     assert sorted(keys) == list(range(2 ** (bits * d)))
     steps = np.abs(np.diff(cells[np.argsort(keys)], axis=0)).sum(axis=1)
     assert (steps == 1).all()
@@ -361,7 +375,7 @@ def test_cells_of_the_hilbert_curve_are_logistic_functions_of_standardised_coord
     with np.errstate(over="ignore", under="ignore"):
         y = x / np.abs(x).max(axis=0)
     unit = expit((y - y.mean(axis=0)) / y.std(axis=0))
-    cells = _compiled.sampling.hilbert_cells(x, 20)
+    cells = _numba.hilbert_keys.hilbert_cells(x, 20)
     np.testing.assert_allclose((cells + 0.5) * 2.0**-20, unit, atol=2.0**-20)
 
 
@@ -372,7 +386,7 @@ def test_components_are_chosen_by_inverse_transform_in_the_given_order():
     u[:20], u[20:40] = 0.0, 1.0 - 2.0**-53
     with np.errstate(divide="ignore"):
         log_shares = np.log(shares) + rng.normal(size=(200, 1)) * 100
-    chosen = _compiled.sampling.choose_in_rows(log_shares, order, u)
+    chosen = _numba.resampling.choose_in_rows(log_shares, order, u)
     cumulative = np.cumsum(shares[:, order], axis=1)
     expected = order[(cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)]
     np.testing.assert_array_equal(chosen, expected)

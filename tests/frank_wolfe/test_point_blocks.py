@@ -94,19 +94,19 @@ def searches(target):
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
 def test_the_first_of_equal_points_wins_though_they_are_searched_in_another_order(seed):
-    (_, full), (search, rough) = searches(wide_problem(seed))
-    assert full() == rough()
+    (_, full), (search, single) = searches(wide_problem(seed))
+    assert full() == single()
     assert (np.diff(search._order) < 0).any()
 
 
 def test_a_hidden_point_is_not_found_again():
     target = wide_problem(0)
-    (full, look), (rough, look_roughly) = searches(target)
+    (full, look), (single, look_roughly) = searches(target)
     for _ in range(20):
         vertex, _ = look()
         assert look_roughly()[0] == vertex
         full.hide(vertex)
-        rough.hide(vertex)
+        single.hide(vertex)
     assert np.count_nonzero(full.kept_rows.mu != target.mu) == 20
     np.testing.assert_array_equal(target.mu, wide_problem(0).mu)  # a target is never written to
 

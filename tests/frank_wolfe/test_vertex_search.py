@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh import _compiled
-from skh._compiled.walk import Walk
+from skh import _numba
+from skh._numba.iterate_history import IterateHistory
 from skh._runtime import threads
 from skh.frank_wolfe import point_blocks as neighbours
 from skh.frank_wolfe import single_precision_search as rough_search
@@ -115,18 +115,21 @@ kernels = st.sampled_from([1.0, 0.03, 30.0, (0.01, 0.1, 1.0, 10.0)])
 @settings(max_examples=60, deadline=None)
 def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
     """Otherwise a point might be ruled out that wins."""
-    rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
+    rng, p, kernel, x, target, single = rough_problem(seed, d, variance)
     chosen, step = rng.integers(0, 500, n), np.append(1.0, rng.random(n - 1))
-    search, walk = SingleBlend(target, rough, n), Walk.start(step, 0, 0.0, target.norm2)
+    search, history = (
+        SingleBlend(target, single, n),
+        IterateHistory.start(step, 0, 0.0, target.norm2),
+    )
     w = np.zeros(n)
     with patience():
         for k, j in enumerate(chosen):
             g = kernel.weighted_sum(x[chosen[:k]], w[:k], x[[j]])[0] if k else 0.0
-            _compiled.walk.look_at(walk, k, j, g, target.mu[j])
-            search.run(walk, k, k + 1)
+            _numba.iterate_history.look_at(history, k, j, g, target.mu[j])
+            search.run(history, k, k + 1)
             w *= 1.0 - step[k]
             w[k] = step[k]
-    np.testing.assert_allclose(walk.mmd2[n], skh.mmd(kernel, p, x[chosen], w) ** 2, atol=1e-12)
+    np.testing.assert_allclose(history.mmd2[n], skh.mmd(kernel, p, x[chosen], w) ** 2, atol=1e-12)
     gap = kernel.weighted_sum(x[chosen], w, x) - target.mu
     assert np.abs(search._gap - gap).max() <= search._errors[n]
 
@@ -141,9 +144,9 @@ class Weights:
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 7), n=st.integers(1, 150), variance=kernels)
 @settings(max_examples=40, deadline=None)
 def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
-    rng, p, kernel, x, target, rough = rough_problem(seed, d, variance)
+    rng, p, kernel, x, target, single = rough_problem(seed, d, variance)
     with small_blocks():
-        search = SingleCombine(target, rough, n)
+        search = SingleCombine(target, single, n)
     chosen, w = rng.integers(0, 500, n), rng.dirichlet(np.ones(n)) * (rng.random(n) < 0.8)
     w[0] = max(w[0], 1e-3)  # at least one
     for k in range(n):
@@ -161,12 +164,12 @@ def test_rough_sums_are_given_up_where_they_rule_too_little_out(d, variance, giv
     p = oracles.random_mixture(20, d, np.random.default_rng(0))
     target = target_of(p, skh.GaussianKernel(variance), p.sample(3000, rng=0)[0])
     step = skh.FullyCorrective(ridge=1e-6)
-    rough = step.start(target, 30)
+    single = step.start(target, 30)
     with full_search():
         full = step.start(target, 30)
-    np.testing.assert_array_equal(rough.run(30)[0], full.run(30)[0])
-    assert (rough.search._full is not None) == given_up
-    for ours, theirs in zip(rough.solution(), full.solution(), strict=True):
+    np.testing.assert_array_equal(single.run(30)[0], full.run(30)[0])
+    assert (single.search._full is not None) == given_up
+    for ours, theirs in zip(single.solution(), full.solution(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -175,13 +178,13 @@ def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3000, 3)) * 3.0 + 100.0
     kernel = skh.GaussianKernel(variance)
-    rough = SingleTarget.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
+    single = SingleTarget.of(target_of(skh.GaussianMixture([1.0], [[0.0] * 3], 1.0), kernel, x))
     row, scratch = np.empty(3000, np.uint16), np.empty((2, 3000), np.float32)
-    _compiled.rough.rough_squares(scratch[0], rough.X, 0, 3000, rough.X[:, 5])
-    _compiled.rows.set_levels(row, *scratch, rough.scales)
-    off = row / _compiled.rows.LEVELS - kernel.gram(x[5:6], x)[0]
-    assert np.abs(off).max() <= 0.5 / _compiled.rows.LEVELS + rough.error
-    assert rough.error < 1e4 * SINGLE
+    _numba.single_precision.single_precision_squares(scratch[0], single.X, 0, 3000, single.X[:, 5])
+    _numba.quantized_rows.set_levels(row, *scratch, single.scales)
+    off = row / _numba.quantized_rows.LEVELS - kernel.gram(x[5:6], x)[0]
+    assert np.abs(off).max() <= 0.5 / _numba.quantized_rows.LEVELS + single.error
+    assert single.error < 1e4 * SINGLE
 
 
 def test_single_precision_is_given_up_where_it_is_too_coarse():
@@ -216,12 +219,12 @@ def test_all_points_are_tried_where_the_likely_ones_disappoint():
     for seed in range(50):
         noise = np.random.default_rng(seed).uniform(-error, error, 500)
         gap = (exact + noise).astype(np.float32)
-        lows, worst = gap.min()[None], gap.min() + _compiled.rough.LIKELY * error
-        count = _compiled.rough.find_below(found, gap, lows, 0, 1, 4096, worst)
-        shares = (np.array([v]) for v in _compiled.rough.winner(found[:count], *points))
+        lows, worst = gap.min()[None], gap.min() + _numba.single_precision.LIKELY * error
+        count = _numba.single_precision.find_below(found, gap, lows, 0, 1, 4096, worst)
+        shares = (np.array([v]) for v in _numba.single_precision.winner(found[:count], *points))
         args, values, counts = shares
         misled += args[0] != np.argmin(exact)
-        j, g, _ = _compiled.rough.decide(args, values, counts, gap, lows, error, *points)
+        j, g, _ = _numba.single_precision.decide(args, values, counts, gap, lows, error, *points)
         assert j == np.argmin(exact)
         assert g == pytest.approx(exact[j] + target.mu[j], abs=1e-12)
     assert misled > 0  # the likely points alone would not do
@@ -295,34 +298,40 @@ def test_python_source_of_the_search_kernels_does_the_same_as_the_compiled_code(
     gap = rng.normal(size=60).astype(np.float32)
     room = np.zeros(60, np.uint16), np.abs(gap), np.zeros(60, np.float32)
     calls = [
-        (_compiled.rough.next_error, (1e-7, SingleTarget.of(target), 0.3, 0.1, 0.05)),
-        (_compiled.extremes.bounds, (target.X,)),
-        (_compiled.extremes.first_highest, (target.mu,)),
+        (_numba.single_precision.next_error, (1e-7, SingleTarget.of(target), 0.3, 0.1, 0.05)),
+        (_numba.extrema.bounds, (target.X,)),
+        (_numba.extrema.first_highest, (target.mu,)),
         (
-            _compiled.rough.to_single,
+            _numba.single_precision.to_single,
             (np.zeros((2, 60), np.float32), gap.copy(), target.X, target.mu, np.ones(2), 3.0),
         ),
-        (_compiled.rough.lowest_of, (gap, gap.copy())),
-        (_compiled.rough.lowest_of, (gap[:1], gap.copy())),
-        (_compiled.rough.any_below, (gap, 0.0)),
-        (_compiled.rough.points_below, (gap, gap[:1], 64, 0.0)),
-        (_compiled.rough.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
-        (_compiled.rough.replay_four, (w, keep, w, keep, keep, w)),
-        (_compiled.rows.squared_distance_to_box, (*single.reshape(2, 2, -1), 3, single[:2, 0])),
-        (_compiled.rows.set_levels, (*room, scales)),
-        (_compiled.rows.take_in, (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7)),
-        (_compiled.rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
-        (_compiled.rows.combine_rows, (gap, gap[:1], gap, *rows, w)),
-        (_compiled.rows.columns, (centres, three)),
+        (_numba.single_precision.lowest_of, (gap, gap.copy())),
+        (_numba.single_precision.lowest_of, (gap[:1], gap.copy())),
+        (_numba.single_precision.any_below, (gap, 0.0)),
+        (_numba.single_precision.points_below, (gap, gap[:1], 64, 0.0)),
+        (_numba.single_precision.winner, (np.arange(6)[::-1], *exact, centres, keep, w)),
+        (_numba.single_precision.replay_four, (w, keep, w, keep, keep, w)),
         (
-            _compiled.rows.combine_rows_and_search,
+            _numba.quantized_rows.squared_distance_to_box,
+            (*single.reshape(2, 2, -1), 3, single[:2, 0]),
+        ),
+        (_numba.quantized_rows.set_levels, (*room, scales)),
+        (
+            _numba.quantized_rows.take_in,
+            (*rows, *boxes, 1.0, single, scales, *exact[::2], six, 5, 7),
+        ),
+        (_numba.quantized_rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
+        (_numba.quantized_rows.combine_rows, (gap, gap[:1], gap, *rows, w)),
+        (_numba.quantized_rows.columns, (centres, three)),
+        (
+            _numba.quantized_rows.combine_rows_and_search,
             (gap, gap[:1], gap, *rows, np.arange(60)[::-1], *exact, centres, three, w, 0.1),
         ),
         (
-            _compiled.rough.decide,
+            _numba.single_precision.decide,
             (three, w, three, gap, gap[:1], 9.0, *exact, centres, keep, w),
         ),
-        (_compiled.rough.find_below, (np.zeros(60, int), gap, gap[:1], 0, 1, 64, 0.0)),
+        (_numba.single_precision.find_below, (np.zeros(60, int), gap, gap[:1], 0, 1, 64, 0.0)),
     ]
     for kernel, arguments in calls:
         by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)

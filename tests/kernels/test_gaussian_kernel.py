@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 import skh
-from skh._compiled.pairs import PAIRS
+from skh._numba.pair_sums import PAIRS
 from skh.rules.refined import Energy
 
 VARIANCES = (0.3, 1.0, (0.2, 1.0, 5.0))

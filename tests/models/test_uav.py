@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 import skh
-from skh import _compiled
+from skh import _numba
 from skh.gaussians import linear_algebra as gaussian
 from skh.gaussians.linear_algebra import condition, symmetric
 from skh.geometry import SE3, Charted, Pose, rotation, states_of
@@ -19,6 +19,7 @@ from skh.models.uav_navigation import (
     drawn_flight,
     survey_flight,
 )
+from skh.models.uav_navigation import kernels as uav_kernels
 from skh.models.uav_navigation.camera import project
 from skh.models.uav_navigation.model import INNOVATIONS, REPORT
 from skh.models.uav_navigation.parameters import GRAVITY
@@ -141,7 +142,7 @@ def test_the_chosen_pose_measures_velocities_as_a_kalman_filter_would():
     S = A @ P @ A.T + R
     nis = np.einsum("ni,nij,nj->n", residual, np.linalg.inv(S), residual)
     before, m, P = (m, symmetric(P)), np.empty_like(m), np.empty_like(P)
-    found = _compiled.uav.advance(m, P, *before, moved, dt, decay, variances)
+    found = uav_kernels.advance(m, P, *before, moved, dt, decay, variances)
     np.testing.assert_allclose(found, nis, rtol=1e-10)
     np.testing.assert_allclose(m, expected_m @ F.T, atol=1e-12)
     noise = np.diag(np.repeat(variances[1:], 3))
@@ -157,7 +158,7 @@ def test_the_accelerometer_is_a_kalman_update():
     predicted = np.einsum("nij,nj->ni", C, m) - np.einsum("nji,j->ni", R, GRAVITY)
     expected = condition(m, P, y - predicted, C, s2 * np.eye(3))
     before, m, P, log_l = (m, symmetric(P)), np.empty_like(m), np.empty_like(P), np.ones(5)
-    _compiled.uav.accelerometer(m, P, *before, R, y, GRAVITY, s2, log_l)
+    uav_kernels.accelerometer(m, P, *before, R, y, GRAVITY, s2, log_l)
     for found, wanted in zip((m, P, log_l - 1), expected, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-10)
 
@@ -166,7 +167,7 @@ def test_expected_increments_are_those_of_the_equations():
     (m, P), (turn, _), dt = random_filters(5, 9), random_filters(5, 6), 0.3
     C = np.abs(np.random.default_rng(2).normal(size=(5, 3)))
     xi, S = np.empty((5, 6)), np.empty((5, 6, 6))
-    _compiled.uav.expect(m, P, turn, C, dt, 0.2, 0.4, xi, S)
+    uav_kernels.expect(m, P, turn, C, dt, 0.2, 0.4, xi, S)
     A = np.hstack([dt * np.eye(3), dt**2 / 2 * np.eye(3), np.zeros((3, 3))])
     np.testing.assert_allclose(xi, np.hstack([m @ A.T, dt * turn[:, :3]]), atol=1e-14)
     expected = np.zeros((5, 6, 6))
@@ -180,7 +181,7 @@ def test_a_measured_turn_is_a_kalman_update_of_each_axis(rows):
     (m, _), (_, P), (h, k) = random_filters(5, 6), random_filters(5, 2), (0.3, 0.7)
     C, y = P[:, [0, 0, 1], [0, 1, 1]], np.random.default_rng(1).normal(size=(rows, 3))
     new_m, new_C = np.empty_like(m), np.empty_like(C)
-    nis, S = _compiled.uav.measure_turn(new_m, new_C, m, C, y, h, k, 0.2)
+    nis, S = uav_kernels.measure_turn(new_m, new_C, m, C, y, h, k, 0.2)
     residual = y - h * m[:, :3] - k * m[:, 3:]
     np.testing.assert_allclose(nis, (residual**2).sum(axis=1) / S, rtol=1e-12)
     H, noise = np.array([[h, k]]), np.array([[0.2]])
@@ -212,7 +213,7 @@ def test_the_camera_is_an_extended_kalman_filter_with_exact_derivatives():
     seen = np.array([True, False, True])
     pixels = np.stack([project(Pose(p[0], R[0]), m[0], f)[0][j] + [3.0, -2.0] for j in range(3)])
     mean, packed, log_l = m.copy(), np.ascontiguousarray(C[..., *PACKED]), np.zeros(4)
-    nis, gated = _compiled.uav.camera(p, R, mean, packed, pixels, seen, f, s2, 1e9, log_l)
+    nis, gated = uav_kernels.camera(p, R, mean, packed, pixels, seen, f, s2, 1e9, log_l)
     assert not gated.any()
     expected_l, expected_nis = np.zeros(4), np.zeros(4)
     for i in range(4):
@@ -226,7 +227,7 @@ def test_the_camera_is_an_extended_kalman_filter_with_exact_derivatives():
                 [(image(m[i, j] + e) - image(m[i, j] - e)) / (2 * h) for e in h * np.eye(3)], 1
             )
             exact = np.empty((2, 3))
-            _compiled.uav.project(p[i], R[i], m[i, j], f, exact)
+            uav_kernels.project(p[i], R[i], m[i, j], f, exact)
             np.testing.assert_allclose(exact, H, atol=1e-6)
             residual = pixels[j] - image(m[i, j])
             new_m, new_C, log_density = condition(m[i, j], C[i, j], residual, exact, s2 * np.eye(2))
@@ -243,7 +244,7 @@ def test_the_camera_is_an_extended_kalman_filter_with_exact_derivatives():
 def test_a_landmark_starts_where_the_ray_meets_the_ground():
     p, R, m, _ = random_view(6, 2)
     C, f, pixel = np.zeros((6, 2, 6)), 320.0, np.array([90.0, -120.0])
-    _compiled.uav.start(p, R, pixel, f, 4.0, 3.0, 1, m, C)
+    uav_kernels.start(p, R, pixel, f, 4.0, 3.0, 1, m, C)
     np.testing.assert_allclose(m[:, 1, 2], 0, atol=1e-12)
 
     def meet(i, u, v, height):
@@ -264,7 +265,7 @@ def test_a_landmark_starts_where_the_ray_meets_the_ground():
 def test_a_ray_that_does_not_go_down_is_bent_to_the_ground():
     p, R = np.array([[0.0, 0.0, 40.0]]), rotation.exp([[0.0, -0.9, 0.0]])
     m, C = np.zeros((1, 1, 3)), np.zeros((1, 1, 6))
-    _compiled.uav.start(p, R, np.array([300.0, 0.0]), 320.0, 4.0, 3.0, 0, m, C)
+    uav_kernels.start(p, R, np.array([300.0, 0.0]), 320.0, 4.0, 3.0, 0, m, C)
     assert m[0, 0, 2] == pytest.approx(0, abs=1e-12)
     assert ray_is_flat(R, np.array([300.0, 0.0]), 320.0)
     assert not ray_is_flat(R, np.array([-300.0, 0.0]), 320.0)
@@ -351,9 +352,9 @@ def test_many_uncertain_landmarks_do_not_overflow():
     packed, total, single = 1e6 * C[..., *PACKED], np.zeros(1), np.zeros(1)
     sensor = 320.0, 4.0, 1e9
     every, each = np.ones(60, dtype=bool), np.eye(60, dtype=bool)
-    _compiled.uav.camera(p, R, m.copy(), packed.copy(), pixels, every, *sensor, total)
+    uav_kernels.camera(p, R, m.copy(), packed.copy(), pixels, every, *sensor, total)
     for seen in each:
-        _compiled.uav.camera(p, R, m.copy(), packed.copy(), pixels, seen, *sensor, single)
+        uav_kernels.camera(p, R, m.copy(), packed.copy(), pixels, seen, *sensor, single)
     assert np.isfinite(total[0])
     np.testing.assert_allclose(total, single, rtol=1e-12)
 
@@ -468,12 +469,12 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code(monkeyp
         R = rotation.exp(v)
         jacobians = rotation.right_jacobian(v), rotation.right_jacobian_inverse(v)
         behind = np.empty((2, 3))
-        seen = _compiled.uav.project(np.zeros(3), np.eye(3), np.ones(3), 1.0, behind)
+        seen = uav_kernels.project(np.zeros(3), np.eye(3), np.ones(3), 1.0, behind)
         rotations = (rotation.log(R), rotation.quaternion(R), *jacobians)
         return [b.joint_moments[0] for b in beliefs], rotations, seen
 
     compiled = moments()
-    for module in (_compiled.uav, _compiled.rotation, _compiled.matrices, gaussian):
+    for module in (uav_kernels, _numba.rotations, _numba.cholesky, gaussian):
         oracles.run_by_python(module, monkeypatch)
     python = moments()
     np.testing.assert_allclose(python[0], compiled[0], rtol=1e-9, atol=1e-9)

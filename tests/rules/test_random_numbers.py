@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import skh
-from skh import _compiled
+from skh import _numba
 from skh.rules.random_numbers import normals, uniforms
 
 
@@ -19,11 +19,11 @@ def test_bits_are_those_of_splitmix64():
         16408922859458223821,
     ]
     key = np.uint64(1234567)
-    assert [int(_compiled.random.random_bits(key, i)) for i in range(5)] == published
+    assert [int(_numba.random_numbers.random_bits(key, i)) for i in range(5)] == published
 
 
 def test_layers_of_the_ziggurat_have_equal_areas():
-    x, f = _compiled.random.EDGES, _compiled.random.HEIGHTS
+    x, f = _numba.random_numbers.EDGES, _numba.random_numbers.HEIGHTS
     areas = x[1:-1] * np.diff(f[1:])
     tail = np.sqrt(2 * np.pi) * stats.norm.sf(x[1])
     np.testing.assert_allclose(areas, x[1] * f[1] + tail, rtol=1e-9)
@@ -45,10 +45,10 @@ def test_normal_numbers_are_normal(z):
 
 
 def test_the_tail_is_drawn_by_its_own_law(z):
-    beyond = np.abs(z[np.abs(z) > _compiled.random.TAIL])
-    share = 2 * stats.norm.sf(_compiled.random.TAIL)
+    beyond = np.abs(z[np.abs(z) > _numba.random_numbers.TAIL])
+    share = 2 * stats.norm.sf(_numba.random_numbers.TAIL)
     assert abs(beyond.size - z.size * share) < 4 * np.sqrt(z.size * share)
-    law = stats.truncnorm(_compiled.random.TAIL, np.inf)
+    law = stats.truncnorm(_numba.random_numbers.TAIL, np.inf)
     assert stats.kstest(beyond, law.cdf).pvalue > 1e-3
 
 

@@ -5,13 +5,13 @@ import sys
 
 FIRST_CALL = """
 import skh
-from skh import _compiled
+from skh import _numba
 p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1.0]], 1.0)
 for step in (skh.Herding(), skh.FullyCorrective()):
     skh.FWQuad(skh.GaussianKernel(1.0), step, 50)(p, 5, rng=0)
 print([sum(f.stats.cache_misses.values()) for f in (
-    _compiled.bumps.add_bumps, _compiled.rough.rough_steps,
-    _compiled.base.combine_and_search, _compiled.qp.solve
+    _numba.gaussian_sums.add_gaussians, _numba.single_precision.single_precision_steps,
+    _numba.vertex_search.combine_and_search, _numba.simplex_qp.solve
 )])
 """
 

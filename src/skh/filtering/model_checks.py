@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skh import _checks
 from skh._checks import DOUBLE
-from skh._compiled.checks import first_not_below_infinity, first_not_finite
+from skh._numba.array_checks import first_not_below_infinity, first_not_finite
 from skh._typing import Array
 
 

@@ -47,7 +47,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from skh._compiled.checks import first_outside
+from skh._numba.array_checks import first_outside
 from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._compiled.weights import reweighted
+from skh._numba.reweighting import reweighted
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
 from skh.filtering.belief import (

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from skh import _checks
-from skh._compiled.corrective import protected_steps
-from skh._compiled.qp import GRADIENT
+from skh._numba.fully_corrective import protected_steps
+from skh._numba.simplex_qp import GRADIENT
 from skh._typing import Array
 from skh.frank_wolfe.iterate import Iterate, Solution, Stop
 from skh.frank_wolfe.single_precision_search import combining_search

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skh._compiled.qp import GRADIENT
+from skh._numba.simplex_qp import GRADIENT
 from skh._typing import Array, Indices
 from skh.frank_wolfe.iterate import Iterate, Solution
 from skh.frank_wolfe.single_precision_search import combining_search

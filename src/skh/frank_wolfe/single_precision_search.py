@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._compiled.corrective import HIDDEN
-from skh._compiled.extremes import bounds
-from skh._compiled.rough import ROUGH_BLOCK, SINGLE, rough_steps, to_single
-from skh._compiled.rows import LEVELS, combine_rows_and_search, take_in
-from skh._compiled.walk import Walk
+from skh._numba.extrema import bounds
+from skh._numba.iterate_history import IterateHistory
+from skh._numba.quantized_rows import LEVELS, combine_rows_and_search, take_in
+from skh._numba.single_precision import SINGLE, SINGLE_BLOCK, single_precision_steps, to_single
+from skh._numba.vertex_search import HIDDEN
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
 from skh.frank_wolfe.point_blocks import Blocks
@@ -83,34 +83,34 @@ class SingleTarget(NamedTuple):
 
 
 def _lows(M: int) -> Single:
-    return np.empty(-(-M // ROUGH_BLOCK), np.float32)
+    return np.empty(-(-M // SINGLE_BLOCK), np.float32)
 
 
 class SingleBlend:
     """The same as `FullBlend`, in half the time."""
 
-    def __init__(self, target: Target, rough: SingleTarget, n: int) -> None:
+    def __init__(self, target: Target, single: SingleTarget, n: int) -> None:
         d, M = target.X.shape
         self._target, self._errors = target, np.full(n + 1, SINGLE)
-        self._gap = -rough.mu
-        points = rough, target.X, target.mu, target.scales
+        self._gap = -single.mu
+        points = single, target.X, target.mu, target.scales
         history = np.empty((d, n)), np.empty(n), self._errors
         self._arrays = self._gap, _lows(M), *points, *history
-        self._steps = in_threads(rough_steps, M)
+        self._steps = in_threads(single_precision_steps, M)
         self._threads = get_threads()
         self._full: FullBlend | None = None
 
-    def run(self, walk: Walk, k: int, n: int) -> int:
+    def run(self, history: IterateHistory, k: int, n: int) -> int:
         """Take steps k to n and search after each; how many have then been taken."""
         if self._full is not None:
-            return self._full.run(walk, k, n)
+            return self._full.run(history, k, n)
         futile = FUTILE_SHARE * self._gap.size
-        k, count = self._steps(walk, k, n, *self._arrays, self._threads, futile)
+        k, count = self._steps(history, k, n, *self._arrays, self._threads, futile)
         if count <= futile:
             return int(k)
         self._full = FullBlend(self._target)
-        self._full.catch_up(walk, k)
-        return self._full.run(walk, k, n)
+        self._full.catch_up(history, k)
+        return self._full.run(history, k, n)
 
 
 class SingleCombine:
@@ -121,18 +121,18 @@ class SingleCombine:
     blocks of them are zero and are left out (`neighbours`).
     """
 
-    def __init__(self, target: Target, rough: SingleTarget, n: int) -> None:
-        blocks = Blocks.of(rough.X, rough.reach)
+    def __init__(self, target: Target, single: SingleTarget, n: int) -> None:
+        blocks = Blocks.of(single.X, single.reach)
         (d, B), order = blocks.low.shape, blocks.order
         levels, owner = np.empty((B, n, blocks.size), np.uint16), np.empty((B, n), np.intp)
         rows, centres = (levels, owner, np.zeros(B, np.intp)), np.empty((d, n))
-        boxes = blocks.X, blocks.low, blocks.high, rough.reach
-        self._target, self._rough, self._n, self._order = target, rough, n, order
+        boxes = blocks.X, blocks.low, blocks.high, single.reach
+        self._target, self._single, self._n, self._order = target, single, n, order
         self._place = np.empty_like(order)  # where in the blocks a search point stands
         self._place[order] = np.arange(order.size)
-        self._mu, self._top = rough.mu[order], float(target.mu.max())
+        self._mu, self._top = single.mu[order], float(target.mu.max())
         self._gap, lows = np.empty(order.size, np.float32), np.empty(B, np.float32)
-        self._to_add = *rows, *boxes, rough.X, rough.scales, target.X, target.scales, centres
+        self._to_add = *rows, *boxes, single.X, single.scales, target.X, target.scales, centres
         self._exact_mu = target.mu.copy()  # in which points are hidden
         exact = target.X, self._exact_mu, target.scales, centres
         self._to_search = self._gap, lows, self._mu, *rows, order, *exact
@@ -177,7 +177,7 @@ class SingleCombine:
         Rows are added in fours; within them, sums are of the size of their share of the whole.
         """
         rounding = (rows / 4 + 12) * (self._top + root(mmd2)) * SINGLE
-        return 0.5 / LEVELS + self._rough.error + rounding + SCORE_ROUNDING
+        return 0.5 / LEVELS + self._single.error + rounding + SCORE_ROUNDING
 
     def _go_over_to_full_search(self) -> None:
         self._full = FullCombine(self._target, self._n, self._exact_mu)
@@ -187,11 +187,11 @@ class SingleCombine:
 
 def blending_search(target: Target, n: int) -> BlendingSearch:
     """The search for ``n`` steps that blend in one vertex at a time."""
-    rough = SingleTarget.of(target)
-    return FullBlend(target) if rough is None else SingleBlend(target, rough, n)
+    single = SingleTarget.of(target)
+    return FullBlend(target) if single is None else SingleBlend(target, single, n)
 
 
 def combining_search(target: Target, n: int) -> CombiningSearch:
     """The search for ``n`` steps that change all weights."""
-    rough = None if target.mu.size < MIN_POINTS_FOR_ROWS else SingleTarget.of(target)
-    return FullCombine(target, n) if rough is None else SingleCombine(target, rough, n)
+    single = None if target.mu.size < MIN_POINTS_FOR_ROWS else SingleTarget.of(target)
+    return FullCombine(target, n) if single is None else SingleCombine(target, single, n)

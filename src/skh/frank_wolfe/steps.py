@@ -15,7 +15,7 @@ from math import nan
 import numpy as np
 
 from skh import _checks
-from skh._compiled.walk import Walk
+from skh._numba.iterate_history import IterateHistory
 from skh._typing import Array
 from skh.frank_wolfe.iterate import Iterate, Solution, Stop
 from skh.frank_wolfe.single_precision_search import blending_search
@@ -27,7 +27,7 @@ class BlendedIterate(Iterate):
 
     def __init__(self, target: Target, sizes: Array) -> None:
         first = target.first
-        self._walk = Walk.start(sizes, first, float(target.mu[first]), target.norm2)
+        self._history = IterateHistory.start(sizes, first, float(target.mu[first]), target.norm2)
         self._k = 0
         self.search = blending_search(target, len(sizes))
 
@@ -44,24 +44,24 @@ class BlendedIterate(Iterate):
         return trace, Stop.POINTS if taken == n else Stop.PRECISION
 
     def _advance(self, n: int) -> int:
-        before, self._k = self._k, self.search.run(self._walk, self._k, self._k + n)
+        before, self._k = self._k, self.search.run(self._history, self._k, self._k + n)
         return self._k - before
 
     @property
     def mmd2_trace(self) -> Array:
         """Squared distances to the target after each step."""
-        return self._walk.mmd2[1 : self._k + 1]
+        return self._history.mmd2[1 : self._k + 1]
 
     @property
     def mmd2(self) -> float:
         """Squared distance to the target."""
-        return float(self.mmd2_trace[-1]) if self._k else float(self._walk.mmd2[0])
+        return float(self.mmd2_trace[-1]) if self._k else float(self._history.mmd2[0])
 
     def solution(self) -> Solution:
         """All vertices; each step has shrunk the weights of those before it."""
-        sizes = self._walk.steps[: self._k]
+        sizes = self._history.steps[: self._k]
         kept = np.append(np.cumprod(1.0 - sizes[:0:-1])[::-1], 1.0)  # by all later steps
-        return Solution(self._walk.vertices[: self._k], sizes * kept, self.mmd2)
+        return Solution(self._history.vertices[: self._k], sizes * kept, self.mmd2)
 
 
 class GreedyIterate(BlendedIterate):
@@ -74,9 +74,9 @@ class GreedyIterate(BlendedIterate):
     @property
     def mmd2_trace(self) -> Array:
         """Squared distances of the equally weighted points to the target."""
-        k, walk = np.arange(1, self._k + 1), self._walk
+        k, history = np.arange(1, self._k + 1), self._history
         scale = (k + 1) / k
-        square: Array = scale * (scale * walk.norm2[k] - 2 * walk.inner[k]) + walk.mmd2[0]
+        square: Array = scale * (scale * history.norm2[k] - 2 * history.inner[k]) + history.mmd2[0]
         return square
 
 

@@ -16,10 +16,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from skh._compiled.base import combine_and_search, kernel_row
-from skh._compiled.corrective import HIDDEN
-from skh._compiled.extremes import first_highest
-from skh._compiled.walk import Walk, catch_up, full_steps
+from skh._numba.extrema import first_highest
+from skh._numba.iterate_history import IterateHistory
+from skh._numba.kernel_rows import kernel_row
+from skh._numba.vertex_search import HIDDEN, catch_up, combine_and_search, full_steps
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
@@ -53,7 +53,7 @@ class Target:
 class BlendingSearch(Protocol):
     """Line 3 for iterates that take in one vertex at a time."""
 
-    def run(self, walk: Walk, k: int, n: int) -> int:
+    def run(self, history: IterateHistory, k: int, n: int) -> int:
         """Take steps k to n and search after each; return how many have then been taken."""
         ...
 
@@ -107,13 +107,13 @@ class FullBlend:
         self._steps = in_threads(full_steps, target.mu.size)
         self._threads = get_threads()
 
-    def run(self, walk: Walk, k: int, n: int) -> int:
+    def run(self, history: IterateHistory, k: int, n: int) -> int:
         """Take steps k to n and search after each; return how many have then been taken."""
-        return int(self._steps(walk, k, n, *self._arrays, self._threads))
+        return int(self._steps(history, k, n, *self._arrays, self._threads))
 
-    def catch_up(self, walk: Walk, k: int) -> None:
+    def catch_up(self, history: IterateHistory, k: int) -> None:
         """Take the first k steps of a history, whose vertices are known."""
-        catch_up(walk, k, *self._arrays)
+        catch_up(history, k, *self._arrays)
 
 
 class FullCombine:

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._compiled.sampling import hilbert_cells, hilbert_keys, sort_along_curve
+from skh._numba.hilbert_keys import hilbert_cells, hilbert_keys, sort_along_curve
 from skh._typing import Array, Indices
 
 KEY_BITS = 62  # what fits a signed 64-bit key

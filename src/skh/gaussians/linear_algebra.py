@@ -6,7 +6,7 @@ from math import log, pi
 
 import numpy as np
 
-from skh._compiled.matrices import factor
+from skh._numba.cholesky import factor
 from skh._typing import Array
 
 ASYMMETRY_TOLERANCE = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry

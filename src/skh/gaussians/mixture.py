@@ -16,14 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._compiled.pairs import squares_along_axes, squares_skewed
-from skh._compiled.sampling import (
-    add_rows,
-    inverse_transform,
-    look_up,
-    place_balls,
-    place_rows,
-)
+from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
+from skh._numba.pair_sums import squares_along_axes, squares_skewed
+from skh._numba.resampling import inverse_transform, look_up
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
 from skh.gaussians.hilbert_curve import hilbert_order

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._compiled import rotation as compiled
+from skh._numba import rotations as compiled
 from skh._typing import Array
 from skh.geometry import rotation
 from skh.geometry.stack import State, described

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._compiled import rotation as compiled
+from skh._numba import rotations as compiled
 from skh._typing import Array
 
 ORTHOGONAL = 1e-6  # tolerated error of R'R = I
@@ -43,7 +43,7 @@ def exp(v: ArrayLike) -> Array:
     >>> exp([0.0, 0.0, np.pi / 2]).round(12) @ [1.0, 0.0, 0.0]
     array([0., 1., 0.])
     """
-    return _rows(compiled.exp, _vectors("v", v), 1)
+    return _rows(compiled.exponentials, _vectors("v", v), 1)
 
 
 def log(R: ArrayLike) -> Array:
@@ -52,7 +52,7 @@ def log(R: ArrayLike) -> Array:
     >>> log(exp([0.1, -0.2, 3.0])).round(12)
     array([ 0.1, -0.2,  3. ])
     """
-    return _rows(compiled.log, rotations("R", R), 2)
+    return _rows(compiled.logarithms, rotations("R", R), 2)
 
 
 def between(A: Array, R: Array) -> Array:
@@ -115,7 +115,7 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
     M, rows = projected(np.tensordot(w, R, 1)), _input(R, 2)
     for _ in range(50):
         step = w @ compiled.between(_input(M, 2), rows)
-        M = M @ compiled.exp(_input(step, 1))[0]
+        M = M @ compiled.exponentials(_input(step, 1))[0]
         if np.abs(step).max() < 1e-15:
             break
     return M
@@ -134,7 +134,7 @@ def rotations(name: str, R: ArrayLike, row: str = "index") -> Array:
     R = _checks.real_array(name, R)
     if R.shape[-2:] != (3, 3):
         raise ValueError(f"{name} must have shape (..., 3, 3), got {R.shape}")
-    error, mirrored = compiled.errors(_one_or_all(R))
+    error, mirrored = compiled.orthogonality_errors(_one_or_all(R))
     if error > ORTHOGONAL or mirrored:
         found = _first_error(R.reshape(-1, 3, 3), row if R.ndim > 2 else "")
         raise ValueError(f"{name} must hold rotations, R'R = I and det R = 1; {found}")

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._compiled.base import kernel_row, transposed
-from skh._compiled.bumps import add_bumps
-from skh._compiled.pairs import pair_sum, pair_sum_along_axes
+from skh._numba.gaussian_sums import add_gaussians
+from skh._numba.kernel_rows import kernel_row, transposed
+from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import check_covariance, symmetric
@@ -165,7 +165,7 @@ class GaussianKernel:
         _checks.same_length("w", w, "x", X.shape[1])
         out = np.zeros(Y.shape[1])
         for rate, weight in self.scales.T:
-            add_bumps(out, Y, X.T, weight * w, np.full(len(w), rate))
+            add_gaussians(out, Y, X.T, weight * w, np.full(len(w), rate))
         return out
 
     def mean_map(self, p: GaussianMixture, x: ArrayLike) -> Array:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skh._compiled.bumps import add_aligned_bumps, add_bumps, add_skewed_bumps
+from skh._numba.gaussian_sums import add_aligned_gaussians, add_gaussians, add_skewed_gaussians
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import whitener
@@ -43,7 +43,7 @@ class AlignedMeanMap(NamedTuple):
     def __call__(self, X: Array) -> Array:
         """At the columns of ``X``."""
         out = np.zeros(X.shape[1])
-        add = in_threads(add_aligned_bumps, out.size)
+        add = in_threads(add_aligned_gaussians, out.size)
         add(out, self.axes @ X, self.A, self.b, self.heights)
         return out
 
@@ -67,9 +67,9 @@ def add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weig
         A, heights, rates = _bumps(p, variance)
         if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
             X = A @ X
-        add = in_threads(add_bumps, out.size)
+        add = in_threads(add_gaussians, out.size)
         add(out, X, p.means @ A.T, weight * heights, rates)
         return
     W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
     A, heights = W / variance**0.5, weight * p.weights * determinant
-    in_threads(add_skewed_bumps, out.size)(out, X, p._means, heights, A)
+    in_threads(add_skewed_gaussians, out.size)(out, X, p._means, heights, A)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._compiled.qp import solve
+from skh._numba.simplex_qp import solve
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import check_covariance
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled.sampling import choose_in_rows
+from skh._numba.resampling import choose_in_rows
 from skh._typing import Array, Indices
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture

@@ -22,7 +22,7 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from skh import _checks
-from skh._compiled.checks import first_negative_and_total, first_not_finite
+from skh._numba.array_checks import first_negative_and_total, first_not_finite
 from skh._typing import RNG, Array, Indices
 from skh.gaussians.mixture import GaussianMixture, check_mixture
 from skh.kernels.gaussian_kernel import GaussianKernel, check_kernel, mmd

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from skh._compiled.random import fill_normal, fill_uniform
+from skh._numba.random_numbers import fill_normal, fill_uniform
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 

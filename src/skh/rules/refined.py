@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from skh import _checks
-from skh._compiled.descent import descend
-from skh._compiled.energy import energy
+from skh._numba.lbfgs import descend
+from skh._numba.mmd_energy import energy
 from skh._runtime.compile_notice import notice_while_compiling
 from skh._typing import RNG, Array
 from skh.gaussians.linear_algebra import whitener
@@ -175,7 +175,7 @@ class Energy:
 
 @dataclass(frozen=True, eq=False)
 class Attraction:
-    """The mean map of a mixture, as `_compiled.energy` takes it."""
+    """The mean map of a mixture, as `_numba.mmd_energy` takes it."""
 
     A: Array  # (d, d, S K), or (d, S K) where it is diagonal
     b: Array  # (d, S K)

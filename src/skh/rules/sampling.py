@@ -15,7 +15,8 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from skh._checks import BELOW_ONE
-from skh._compiled.sampling import inverse_transform, scrambled_net, systematic
+from skh._numba.resampling import inverse_transform, systematic
+from skh._numba.sobol_net import scrambled_net
 from skh._typing import RNG, Array, Indices, Integers
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.ancestor_sampling import sample_ancestors

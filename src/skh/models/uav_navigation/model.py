@@ -35,10 +35,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skh._compiled import uav as compiled
 from skh._typing import Array, Integers
 from skh.filtering.carried_records import Ancestors, scatter
 from skh.geometry.charts import SE3, Pose
+from skh.models.uav_navigation import kernels as compiled
 from skh.models.uav_navigation.observation import Observation
 from skh.models.uav_navigation.parameters import GRAVITY, Parameters, Start
 from skh.models.uav_navigation.tracks import assign, ray_is_flat, weak_tracks

@@ -10,15 +10,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled.base import _full_vectors, compiled, kernel_row
-from skh._compiled.rough import add_exp32, lowest_of, points_below, rough_squares, winner
+from skh._numba.compiling import compiled, full_vectors
+from skh._numba.kernel_rows import kernel_row
+from skh._numba.single_precision import (
+    add_exp32,
+    lowest_of,
+    points_below,
+    single_precision_squares,
+    winner,
+)
 
 LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
+
 # The share of the squared reach from which on a box that is reached may hold no point that is.
 DOUBT = 0.3
-
-
-# --- rows ----------------------------------------------------------------------------------------
 
 
 @compiled
@@ -54,7 +59,7 @@ def add_row(levels, owner, filled, X, low, high, scales, reach, vertex, c):
             continue
         i, lo, hi = filled[b], b * size, min((b + 1) * size, X.shape[1])
         q, row = scratch[0, : hi - lo], scratch[1, : hi - lo]
-        rough_squares(q, X, lo, hi, c)
+        single_precision_squares(q, X, lo, hi, c)
         if nearest > DOUBT * far and lowest_of(q, row) > far:
             continue
         set_levels(levels[b, i, : hi - lo], q, row, scales)
@@ -71,8 +76,8 @@ def take_in(
     low,
     high,
     reach,
-    rough_X,
-    rough_scales,
+    single_X,
+    single_scales,
     X,
     scales,
     centres,
@@ -86,14 +91,11 @@ def take_in(
     """
     for i in range(X.shape[0]):
         centres[i, k] = X[i, j]
-    c = rough_X[:, j].copy()
-    add_row(levels, owner, filled, sorted_X, low, high, rough_scales, reach, k, c)
+    c = single_X[:, j].copy()
+    add_row(levels, owner, filled, sorted_X, low, high, single_scales, reach, k, c)
     values = np.empty(k + 1)
     kernel_row(values, centres[:, : k + 1], centres[:, k].copy(), scales)
     return values
-
-
-# --- sums ----------------------------------------------------------------------------------------
 
 
 @compiled
@@ -103,7 +105,7 @@ def add_levels(out, levels, rows, a):  # pragma: no cover - intrinsic
     Four at a time, since it is the way to the cache and back that takes the time; and the sum of
     the four is small, so that a quarter of the additions round at the size of ``out``.
     """
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     f = np.float32
     for i in range(0, rows.size, 4):
         r, s = levels[rows[i]], levels[rows[i + 1]]
@@ -161,7 +163,7 @@ def columns(X, which):
 
 @compiled
 def combine_rows_and_search(
-    gap, lows, rough_mu, levels, owner, filled, order, X, mu, scales, centres, active, w, error
+    gap, lows, single_mu, levels, owner, filled, order, X, mu, scales, centres, active, w, error
 ):
     """`combine_and_search` for the weights ``w`` of ``centres``: what `decide` returns.
 
@@ -169,7 +171,7 @@ def combine_rows_and_search(
     more than ``error`` cannot win.  What is rough stands in the order of the blocks: point m of
     theirs is ``order[m]`` elsewhere.
     """
-    combine_rows(gap, lows, rough_mu, levels, owner, filled, w)
+    combine_rows(gap, lows, single_mu, levels, owner, filled, w)
     size, keep = levels.shape[2], np.ones(active.size)
     exact = X, mu, scales, columns(centres, active), keep, w[active]
     lowest = order[points_below(gap, lows, size, lows.min())]

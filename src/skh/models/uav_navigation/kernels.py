@@ -14,8 +14,9 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from skh._compiled.base import compiled, fill
-from skh._compiled.rotation import dot3
+from skh._numba.compiling import compiled
+from skh._numba.kernel_rows import fill
+from skh._numba.rotations import dot3
 
 NEAR = 0.1  # metres; what is nearer to the camera, or behind it, cannot be seen
 

@@ -16,13 +16,13 @@ from math import erfc, exp, log, pi, sqrt
 import numpy as np
 from numba import prange
 
-from skh._compiled.base import BLOCK, compiled, count_blocks
+from skh._numba.compiling import compiled
+from skh._numba.kernel_rows import BLOCK, count_blocks
 from skh._typing import Array
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd: the step of the counter
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 BY_30, BY_27, BY_31, BY_11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
-
 LAYERS = 256
 LAYER_BITS = np.uint64(LAYERS - 1)
 TAIL = 3.6541528853610088  # where the tail starts for 256 layers of equal area

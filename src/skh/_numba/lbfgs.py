@@ -9,9 +9,10 @@ from math import sqrt
 
 import numpy as np
 
-from skh._compiled.base import add_scaled, compiled, inlined
-from skh._compiled.energy import energy
-from skh._compiled.vectors import dot, multiply, set_scaled, set_sum, triple_dot
+from skh._numba.compiling import compiled, inlined
+from skh._numba.kernel_rows import add_scaled
+from skh._numba.mmd_energy import energy
+from skh._numba.vectors import dot, multiply, set_scaled, set_sum, triple_dot
 
 MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS keeps
 SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)

@@ -1,83 +1,27 @@
-"""The compiled vertex search that rules points out by rough arithmetic; see `rough_search`.
+"""The vertex search that rules points out in single precision.
 
-Kernel values are computed in single precision, sixteen at a time where the processor can, and are
-summed up either as they come or as 16-bit integers.  What either is off by at most is known, and
-the few points that may win in spite of it are evaluated again in double precision.
+Kernel values are computed in single precision, sixteen at a time where the processor can.  The
+error of the sums is bounded (`frank_wolfe.single_precision_search`), and the few points that may
+win within that bound are evaluated again in double precision.
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import prange, types
-from numba.extending import intrinsic
+from numba import prange
 
-from skh._compiled.base import (
-    BLOCK,
-    _full_vectors,
-    compiled,
-    count_blocks,
-    inlined,
-    kernel_block,
-    lowest,
-    squared_distances,
-    strict,
-    summing,
-)
-from skh._compiled.walk import look_at, take_step
+from skh._numba.compiling import compiled, full_vectors, strict, summing
+from skh._numba.exponential import ONE, ZERO, exp32
+from skh._numba.extrema import lowest
+from skh._numba.iterate_history import look_at, take_step
+from skh._numba.kernel_rows import BLOCK, count_blocks, kernel_block, squared_distances
 
-ROUGH_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
+SINGLE_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
 LIKELY = 1.25  # errors above the least gap up to which points are looked at first
 CHUNK = 64  # points that are looked at together; divides a block
 SINGLE = 2.0**-24  # what an operation in single precision may be off
-
-
-# Constants of `exp32`: a plain number would turn everything into double precision.
-LEAST = np.float32(-80.0)
-LOG2_E = np.float32(1.4426950408889634)
-ROUNDING = np.float32(12582912.0)  # 1.5 * 2^23
-LOG2_HIGH, LOG2_LOW = np.float32(0.693359375), np.float32(-2.12194440054690583e-4)
-P2, P3, P4 = np.float32(5.0000001201e-1), np.float32(1.6666665459e-1), np.float32(4.1665795894e-2)
-P5, P6, P7 = np.float32(8.3334519073e-3), np.float32(1.3981999507e-3), np.float32(1.9875691500e-4)
-ZERO, ONE = np.float32(0.0), np.float32(1.0)
-BIAS, MANTISSA = np.int32(127), np.int32(23)
-
-
-@intrinsic
-def _bits_of_single(typing_context: Any, x: Any) -> Any:  # pragma: no cover - in the compiler
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(32))
-
-    return types.int32(types.float32), generate
-
-
-@intrinsic
-def _single_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - in the compiler
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.FloatType())
-
-    return types.float32(types.int32), generate
-
-
-@inlined
-def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
-    """`base.exp` in single precision, to 1.5 units in the last place."""
-    x = x if x > LEAST else LEAST
-    shifted = x * LOG2_E + ROUNDING
-    k = shifted - ROUNDING
-    r = (x - k * LOG2_HIGH) - k * LOG2_LOW
-    p = P7
-    p = p * r + P6
-    p = p * r + P5
-    p = p * r + P4
-    p = p * r + P3
-    p = p * r + P2
-    p = p * r * r + r + ONE
-    bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
-    return p * _single_of_bits(bits)
 
 
 @compiled
@@ -100,14 +44,14 @@ def to_single(out, out_mu, X, mu, centre, scale):
 @compiled
 def set_two_squares(q, x, y, a, b):  # pragma: no cover - intrinsic
     """``q = (x - a)^2 + (y - b)^2``: two coordinates in one pass."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(q.size):
         e, f = x[i] - a, y[i] - b
         q[i] = e * e + f * f
 
 
 @compiled
-def rough_squares(q, X, lo, hi, c):
+def single_precision_squares(q, X, lo, hi, c):
     """`squared_distances`, faster in two dimensions at the cost of another last bit."""
     if X.shape[0] == 2:
         set_two_squares(q, X[0, lo:hi], X[1, lo:hi], c[0], c[1])
@@ -118,7 +62,7 @@ def rough_squares(q, X, lo, hi, c):
 @compiled
 def blend_gap(gap, mu, q, keep, step, height, rate):  # pragma: no cover - intrinsic
     """``gap <- keep * gap - step * mu + height * exp(-rate * q)`` in single precision."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(gap.size):
         gap[i] = (keep * gap[i] - step * mu[i]) + height * exp32(-rate * q[i])
 
@@ -126,7 +70,7 @@ def blend_gap(gap, mu, q, keep, step, height, rate):  # pragma: no cover - intri
 @compiled
 def add_exp32(out, q, height, rate):  # pragma: no cover - intrinsic
     """``out += height * exp(-rate * q)`` in single precision."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(out.size):
         out[i] += height * exp32(-rate * q[i])
 
@@ -230,15 +174,14 @@ def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep,
     worst = values[s] - mu[args[s]] + error
     if worst <= lows.min() + LIKELY * error:
         return args[s], values[s], counts.sum()
-    points = points_below(gap, lows, ROUGH_BLOCK, worst)
+    points = points_below(gap, lows, SINGLE_BLOCK, worst)
     return winner(points, X, mu, scales, centres, keep, step)
 
 
-# --- iterates that blend in one vertex at a time --------------------------------------------------
-
-
 @compiled
-def rough_steps(walk, k, n, gap, lows, rough, X, mu, scales, centres, keep, errors, shares, futile):
+def single_precision_steps(
+    history, k, n, gap, lows, single, X, mu, scales, centres, keep, errors, shares, futile
+):
     """`full_steps` in rough arithmetic, up to a step whose search evaluates too many kernels.
 
     ``gap`` is ``g - mu`` in single precision, off by at most ``errors[k]`` after k steps;
@@ -247,46 +190,46 @@ def rough_steps(walk, k, n, gap, lows, rough, X, mu, scales, centres, keep, erro
     """
     total, found = 0, np.empty((shares, gap.size), np.intp)
     args, values, counts = np.zeros(shares, np.intp), np.empty(shares), np.empty(shares, np.intp)
-    while k < n and total <= futile and take_step(walk, k):
-        j, step = walk.vertices[k], walk.steps[k]
-        c, keep[k] = rough.X[:, j].copy(), 1.0 - step
+    while k < n and total <= futile and take_step(history, k):
+        j, step = history.vertices[k], history.steps[k]
+        c, keep[k] = single.X[:, j].copy(), 1.0 - step
         for i in range(X.shape[0]):
             centres[i, k] = X[i, j]
-        error = next_error(errors[k], rough, step, walk.mmd2[k], walk.mmd2[k + 1])
+        error = next_error(errors[k], single, step, history.mmd2[k], history.mmd2[k + 1])
         k += 1
-        errors[k], taken, kept, taking = error, centres[:, :k], keep[:k], walk.steps[:k]
+        errors[k], taken, kept, taking = error, centres[:, :k], keep[:k], history.steps[:k]
         for s in prange(shares):
             first, last = s * lows.size // shares, (s + 1) * lows.size // shares
-            low = blend_blocks(gap, lows, first, last, rough.X, rough.mu, rough.scales, c, step)
+            low = blend_blocks(gap, lows, first, last, single.X, single.mu, single.scales, c, step)
             worst = low + LIKELY * error
-            count = find_below(found[s], gap, lows, first, last, ROUGH_BLOCK, worst)
+            count = find_below(found[s], gap, lows, first, last, SINGLE_BLOCK, worst)
             likely = found[s, :count]
             args[s], values[s], counts[s] = winner(likely, X, mu, scales, taken, kept, taking)
         j, g, total = decide(
             args, values, counts, gap, lows, error, X, mu, scales, taken, kept, taking
         )
-        look_at(walk, k, j, g, mu[j])
+        look_at(history, k, j, g, mu[j])
     return k, total
 
 
 @compiled
-def next_error(error, rough, step, mmd2, next_mmd2):
+def next_error(error, single, step, mmd2, next_mmd2):
     """What a gap may be off after one more step; the gap itself is at most the MMD."""
     most = sqrt(max(mmd2, next_mmd2, 0.0))
-    rounding = ((6 + rough.scales.shape[1]) * most + 12 * step) * SINGLE
-    return (1.0 - step) * error + step * rough.error + rounding
+    rounding = ((6 + single.scales.shape[1]) * most + 12 * step) * SINGLE
+    return (1.0 - step) * error + step * single.error + rounding
 
 
 @compiled
 def blend_blocks(gap, lows, first, last, X, mu, scales, c, step):
     """``gap <- (1 - step) gap + step (kernel - mu)`` in some blocks; the least of all of them."""
-    scratch = np.empty(ROUGH_BLOCK, np.float32)
+    scratch = np.empty(SINGLE_BLOCK, np.float32)
     a, b = np.float32(1.0 - step), np.float32(step)
     mine = np.empty(last - first, np.float32)  # one thread's, whose neighbours nobody else writes
     for block in range(first, last):
-        lo, hi = block * ROUGH_BLOCK, min((block + 1) * ROUGH_BLOCK, gap.size)
+        lo, hi = block * SINGLE_BLOCK, min((block + 1) * SINGLE_BLOCK, gap.size)
         q, out = scratch[: hi - lo], gap[lo:hi]
-        rough_squares(q, X, lo, hi, c)
+        single_precision_squares(q, X, lo, hi, c)
         blend_gap(out, mu[lo:hi], q, a, b, b * scales[1, 0], scales[0, 0])
         for s in range(1, scales.shape[1]):
             add_exp32(out, q, b * scales[1, s], scales[0, s])

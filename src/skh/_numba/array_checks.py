@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled.base import compiled, summing
+from skh._numba.compiling import compiled, summing
 
-LARGEST = np.finfo(np.float64).max
+LARGEST_FLOAT = np.finfo(np.float64).max
 
 
 @compiled
@@ -27,13 +27,13 @@ def first_outside(a, low, high):
 @compiled
 def first_not_finite(a):
     """The first index that holds no finite number, or -1."""
-    return first_outside(a, -LARGEST, LARGEST)
+    return first_outside(a, -LARGEST_FLOAT, LARGEST_FLOAT)
 
 
 @compiled
 def first_not_below_infinity(a):
     """The first index that holds NaN or +inf, or -1; -inf is fine."""
-    return first_outside(a, -np.inf, LARGEST)
+    return first_outside(a, -np.inf, LARGEST_FLOAT)
 
 
 @summing

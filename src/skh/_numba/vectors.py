@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skh._compiled.base import compiled, summing
+from skh._numba.compiling import compiled, summing
 
 
 @summing

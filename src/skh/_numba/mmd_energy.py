@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled.base import (
-    _full_vectors,
-    add_scaled,
-    add_square,
-    compiled,
-    exp,
-    fill,
-    inlined,
-    squared_distances,
-)
-from skh._compiled.checks import total
-from skh._compiled.vectors import dot, multiply, triple_dot
+from skh._numba.array_checks import total
+from skh._numba.compiling import compiled, full_vectors, inlined
+from skh._numba.exponential import exp
+from skh._numba.kernel_rows import add_scaled, add_square, fill, squared_distances
+from skh._numba.vectors import dot, multiply, triple_dot
 
 
 @compiled
 def add_bump(value, slope, q, height, rate):  # pragma: no cover - intrinsic
     """One scale: ``value += e`` and ``slope += 2 rate e`` with ``e = height exp(-rate q)``."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     for j in range(q.size):
         e = height * exp(-rate * q[j])
         value[j] += e
@@ -88,7 +81,7 @@ def set_affine_add_square(out, q, a, x, b):
 @compiled
 def set_bumps(q, heights):  # pragma: no cover - intrinsic
     """``q <- heights exp(-q / 2)``."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(q.size):
         q[i] = heights[i] * exp(-0.5 * q[i])
 
@@ -99,7 +92,7 @@ def add_pulls(value, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no co
 
     In six dimensions, where a component fits the registers: one pass over the points for each.
     """
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     x0, x1, x2, x3, x4, x5 = X[0], X[1], X[2], X[3], X[4], X[5]
     for m in range(heights.size):
         a00, a10, a11 = A[0, 0, m], A[1, 0, m], A[1, 1, m]

@@ -8,13 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from skh._compiled.base import (
+from skh._numba.compiling import compiled, full_vectors
+from skh._numba.kernel_rows import (
     BLOCK,
-    _full_vectors,
     add_exp,
     add_scaled,
     add_square,
-    compiled,
     count_blocks,
     fill,
     squared_distances,
@@ -24,7 +23,7 @@ from skh._compiled.base import (
 @compiled
 def set_six_rows(q, x0, x1, x2, x3, x4, x5, A, s):  # pragma: no cover - intrinsic
     """`mahalanobis` in six dimensions, in one pass: ``A`` row by row, ``s = A c``."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     a00, a10, a11, a20, a21, a22 = A[0, 0], A[1, 0], A[1, 1], A[2, 0], A[2, 1], A[2, 2]
     a30, a31, a32, a33 = A[3, 0], A[3, 1], A[3, 2], A[3, 3]
     a40, a41, a42, a43, a44 = A[4, 0], A[4, 1], A[4, 2], A[4, 3], A[4, 4]
@@ -71,7 +70,7 @@ def mahalanobis(q, e, X, lo, hi, c, A):
 
 
 @compiled
-def add_bumps(out, X, centres, heights, rates):
+def add_gaussians(out, X, centres, heights, rates):
     """``out[m] += sum_i heights[i] exp(-rates[i] |X[:, m] - centres[i]|^2)``."""
     for b in prange(count_blocks(out.size)):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
@@ -82,7 +81,7 @@ def add_bumps(out, X, centres, heights, rates):
 
 
 @compiled
-def add_skewed_bumps(out, X, centres, heights, A):
+def add_skewed_gaussians(out, X, centres, heights, A):
     """``out[m] += sum_i heights[i] exp(-|A[i] (X[:, m] - centres[i])|^2 / 2)``."""
     for b in prange(count_blocks(out.size)):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, out.size)
@@ -101,7 +100,7 @@ def add_affine_square(q, x, a, b):
 
 
 @compiled
-def add_aligned_bumps(out, X, A, b, heights):
+def add_aligned_gaussians(out, X, A, b, heights):
     """``out[m] += sum_i heights[i] exp(-|A[:, i] * X[:, m] - b[:, i]|^2 / 2)``."""
     for block in prange(count_blocks(out.size)):
         lo, hi = block * BLOCK, min((block + 1) * BLOCK, out.size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from skh._compiled.base import compiled
+from skh._numba.compiling import compiled
 
 
 @compiled

@@ -12,23 +12,22 @@ from math import hypot, sqrt
 
 import numpy as np
 
-# Sums may be reordered here, which lets them vectorise; refinement and the optimality check work on
-# the result, whatever its last bits.
-from skh._compiled.base import inlined
-from skh._compiled.base import summing as compiled
-from skh._compiled.checks import total
+from skh._numba.array_checks import total
+from skh._numba.compiling import inlined
+from skh._numba.compiling import summing as compiled
 
 # Both are relative to a kernel with diagonal 1.  A vertex whose pivot is below PIVOT is numerically
 # an affine combination of the active ones.  GRADIENT must not be below PIVOT: then the weights are
 # blocked before the curvature along such a combination can matter (see `enter`).
 PIVOT = 1e-14
 GRADIENT = 1e-14
+
 # What a gradient may be off without refinement: it is compared with others by GRADIENT.
-ROUNDING = 1e-15
+WEIGHT_ROUNDING = 1e-15
 
 
 @compiled
-def dot(x, y, n):
+def leading_dot(x, y, n):
     """Sum of the first n products."""
     result = 0.0
     for i in range(n):
@@ -40,7 +39,7 @@ def dot(x, y, n):
 def forward(L, a, b):
     """``b <- L^-1 b``."""
     for i in range(a):
-        b[i] = (b[i] - dot(L[i], b, i)) / L[i, i]
+        b[i] = (b[i] - leading_dot(L[i], b, i)) / L[i, i]
 
 
 @compiled
@@ -59,8 +58,8 @@ def join(c, L, active, a, j, q, pivot):
     for i in range(a):
         L[a, i] = q[i]
     L[a, a] = sqrt(pivot)
-    L[-2, a] = (c[j] - dot(q, L[-2], a)) / L[a, a]
-    L[-1, a] = (1.0 - dot(q, L[-1], a)) / L[a, a]
+    L[-2, a] = (c[j] - leading_dot(q, L[-2], a)) / L[a, a]
+    L[-1, a] = (1.0 - leading_dot(q, L[-1], a)) / L[a, a]
     active[a] = j
     return a + 1
 
@@ -97,7 +96,7 @@ def residual(K, c, active, v, nu, n):
         everywhere[active[i]] = v[i]
     out, sum_of_all = np.empty(v.size), total(v)
     for i in range(v.size):
-        out[i] = c[active[i]] + nu - sum_of_all - dot(K[active[i]], everywhere, n)
+        out[i] = c[active[i]] + nu - sum_of_all - leading_dot(K[active[i]], everywhere, n)
     return out
 
 
@@ -120,7 +119,7 @@ def affine_minimiser(K, c, L, active, a, n):
     ones, rest = L[-1, :a], L[-2, :a].copy()
     v, nu, missing = np.zeros(a), 0.0, 1.0
     for _ in range(3):
-        change = (missing - dot(rest, ones, a)) / dot(ones, ones, a)
+        change = (missing - leading_dot(rest, ones, a)) / leading_dot(ones, ones, a)
         nu += change
         for i in range(a):
             rest[i] += change * ones[i]
@@ -128,7 +127,7 @@ def affine_minimiser(K, c, L, active, a, n):
         for i in range(a):
             v[i] += rest[i]
         missing, rest = 1.0 - total(v), residual(K, c, active, v, nu, n)
-        if max(largest(rest), abs(missing)) < ROUNDING:
+        if max(largest(rest), abs(missing)) < WEIGHT_ROUNDING:
             break
         forward(L, a, rest)
     return v, nu - total(v)
@@ -188,7 +187,7 @@ def enter(K, c, w, L, active, a, j):
         for i in range(a):
             q[i] = K[j, active[i]] + 1.0
         forward(L, a, q)
-        pivot = K[j, j] + 1.0 - dot(q, q, a)
+        pivot = K[j, j] + 1.0 - leading_dot(q, q, a)
         if pivot > PIVOT or a == 0:
             return join(c, L, active, a, j, q, pivot)
         backward(L, a, q)
@@ -206,7 +205,7 @@ def steepest(K, c, w, n, tried, level):
     best, j = level, -1
     for i in range(n):
         if w[i] == 0.0 and not tried[i]:
-            g = dot(K[i], w, n) - c[i]
+            g = leading_dot(K[i], w, n) - c[i]
             if g < best:
                 best, j = g, i
     return j
@@ -233,4 +232,4 @@ def solve(K, c, w, L, active, a, n, level):
     sum_of_all = total(w[:n])
     for i in range(n):
         w[i] /= sum_of_all
-    return a, level, level - dot(w, c, n)
+    return a, level, level - leading_dot(w, c, n)

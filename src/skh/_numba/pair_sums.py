@@ -6,10 +6,12 @@ from math import sqrt
 
 import numpy as np
 
-from skh._compiled.base import _full_vectors, compiled, exp, fill
-from skh._compiled.bumps import mahalanobis
-from skh._compiled.checks import total
-from skh._compiled.vectors import multiply, set_shifted, subtract_product
+from skh._numba.array_checks import total
+from skh._numba.compiling import compiled, full_vectors
+from skh._numba.exponential import exp
+from skh._numba.gaussian_sums import mahalanobis
+from skh._numba.kernel_rows import fill
+from skh._numba.vectors import multiply, set_shifted, subtract_product
 
 PAIRS = 512  # that are worked on together, at least
 
@@ -26,7 +28,7 @@ def add_along_axis(q, b, x, c, s, t):
 @compiled
 def set_pair_bumps(q, b, weights):  # pragma: no cover - intrinsic
     """``q <- weights sqrt(b) exp(-q / 2)``."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     for j in range(q.size):
         q[j] = weights[j] * sqrt(b[j]) * exp(-0.5 * q[j])
 

@@ -9,7 +9,7 @@ from math import atan2, sin, sqrt, tan
 
 import numpy as np
 
-from skh._compiled.base import compiled
+from skh._numba.compiling import compiled
 
 SMALL = 0.1  # radians; below it the quotients of small numbers are replaced by their series
 
@@ -64,7 +64,7 @@ def one_exp(out, v):
 
 
 @compiled
-def exp(v):
+def exponentials(v):
     """Rotations (n, 3, 3) of vectors (n, 3)."""
     out = np.empty((len(v), 3, 3))
     for i in range(len(v)):
@@ -182,7 +182,7 @@ def one_log(R):
 
 
 @compiled
-def log(R):
+def logarithms(R):
     """Vectors (n, 3) of rotations (n, 3, 3)."""
     out = np.empty((len(R), 3))
     for i in range(len(R)):
@@ -201,7 +201,7 @@ def between(A, R):
 
 
 @compiled
-def errors(R):
+def orthogonality_errors(R):
     """The largest error of R R' = I in a stack, and whether any of them is a reflection."""
     error, mirrored = 0.0, False
     for i in range(len(R)):

@@ -6,15 +6,16 @@ from math import log
 
 import numpy as np
 
-from skh._compiled.base import _full_vectors, compiled, exp, inlined
-from skh._compiled.checks import total
-from skh._compiled.extremes import highest
+from skh._numba.array_checks import total
+from skh._numba.compiling import compiled, full_vectors, inlined
+from skh._numba.exponential import exp
+from skh._numba.extrema import highest
 
 LOWEST = -600.0  # a weight this far below the greatest, in logs, is zero
 
 
 @inlined
-def logarithms(w):
+def log_weights(w):
     """Logarithms of weights, of which a rule may return zeros; of many equal ones, just one."""
     out = np.full(w.size, log(w[0]) if w[0] > 0.0 else -np.inf)
     for i in range(1, w.size):
@@ -26,7 +27,7 @@ def logarithms(w):
 @compiled
 def set_exp_below(out, top):  # pragma: no cover - intrinsic
     """``out = exp(out - top)``, zero where that is next to nothing."""
-    _full_vectors()  # type: ignore[call-arg] # an intrinsic
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(out.size):
         x = out[i] - top
         e = exp(x)
@@ -36,7 +37,7 @@ def set_exp_below(out, top):  # pragma: no cover - intrinsic
 @compiled
 def reweighted(w, log_likelihood):
     """The normalised ``w exp(log_likelihood)``, and the logarithm of its sum, maybe -inf."""
-    out = logarithms(w)
+    out = log_weights(w)
     for i in range(out.size):
         out[i] += log_likelihood[i]
     top = highest(out)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._compiled.base import combine_and_search, compiled, kernel_row
-from skh._compiled.qp import dot, solve
-
-HIDDEN = -2.0  # a mean map so low that the search never finds the point again
+from skh._numba.compiling import compiled
+from skh._numba.kernel_rows import kernel_row
+from skh._numba.simplex_qp import leading_dot, solve
+from skh._numba.vertex_search import HIDDEN, combine_and_search
 
 
 @compiled
@@ -27,6 +27,6 @@ def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ri
         K[k, k] += ridge
         c[k], mu[j] = mu[j], HIDDEN
         a, level, objective = solve(K, c, w, L, active, a, k + 1, level)
-        mmd2[k] = objective - ridge * dot(w, w, k + 1)
+        mmd2[k] = objective - ridge * leading_dot(w, w, k + 1)
         j = combine_and_search(g, mu, rows, active[:a], w)
     return a, level, objective

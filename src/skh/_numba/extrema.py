@@ -1,12 +1,36 @@
-"""Compiled extremes of many numbers: by blocks, so that threads can share them."""
+"""Minima and maxima by blocks, so that they vectorise and threads can share them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import prange
 
-from skh._compiled.base import BLOCK, compiled, count_blocks, first_lowest, lowest
-from skh._compiled.vectors import set_scaled
+from skh._numba.compiling import compiled
+from skh._numba.kernel_rows import BLOCK, count_blocks
+from skh._numba.vectors import set_scaled
+
+
+@compiled
+def lowest(q):
+    """``min(q)``, destroying ``q``: folds the upper half onto the lower, since that vectorises."""
+    m = q.size
+    while m > 1:
+        half = (m + 1) // 2
+        low, high = q[:half], q[half:m]
+        for i in range(high.size):
+            low[i] = high[i] if high[i] < low[i] else low[i]
+        m = half
+    return q[0]
+
+
+@compiled
+def first_lowest(a):
+    """The first index at which ``a`` is least."""
+    least = 0
+    for i in range(1, a.size):
+        if a[i] < a[least]:
+            least = i
+    return least
 
 
 @compiled

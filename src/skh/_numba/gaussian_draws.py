@@ -1,0 +1,46 @@
+"""Place points of given components from standard normal numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from skh._numba.compiling import compiled
+from skh._numba.kernel_rows import BLOCK, count_blocks
+
+
+@compiled
+def add_rows(out, rows, index):
+    """``out += rows[index]`` without the copy."""
+    for b in prange(count_blocks(index.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
+            for j in range(out.shape[1]):
+                out[i, j] += rows[index[i], j]
+
+
+@compiled
+def place_balls(means, sd, index, z):
+    """``means[index] + sd[index] z`` row by row; ``sd`` (K,), or (1,) for all components."""
+    out = np.empty(z.shape)
+    last = sd.size - 1
+    for b in prange(count_blocks(index.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
+            k, scale = index[i], sd[min(index[i], last)]
+            for j in range(z.shape[1]):
+                out[i, j] = means[k, j] + scale * z[i, j]
+    return out
+
+
+@compiled
+def place_rows(means, L, index, z):
+    """``means[index] + L[index] z`` row by row, for factors ``L`` (K, d, d)."""
+    out = np.empty(z.shape)
+    for b in prange(count_blocks(index.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
+            k = index[i]
+            for j in range(z.shape[1]):
+                total = means[k, j]
+                for c in range(z.shape[1]):
+                    total += L[k, j, c] * z[i, c]
+                out[i, j] = total
+    return out

@@ -1,0 +1,86 @@
+"""Positions of points along a Hilbert curve."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+
+import numpy as np
+
+from skh._numba.compiling import compiled
+
+
+@compiled
+def hilbert_cells(x, bits):
+    """Each coordinate of the rows, standardised and squashed into (0, 1), in ``bits`` bits."""
+    n, d = x.shape
+    cells = np.empty((n, d), np.int64)
+    for j in range(d):
+        unit = mean = square = 0.0
+        for i in range(n):
+            unit = max(unit, abs(x[i, j]))  # no square may overflow
+        unit = unit if unit > 0.0 else 1.0
+        for i in range(n):
+            mean += x[i, j] / unit / n
+        for i in range(n):
+            square += (x[i, j] / unit - mean) ** 2 / n
+        rate = 1.0 / sqrt(square) if square > 0.0 else 1.0
+        for i in range(n):
+            logistic = 1.0 / (1.0 + exp(rate * (mean - x[i, j] / unit)))
+            cells[i, j] = min(int(logistic * 2.0**bits), 2**bits - 1)
+    return cells
+
+
+@compiled
+def hilbert_keys(cells, bits):
+    """Position along the Hilbert curve of each row of ``cells``, integers of ``bits`` bits.
+
+    The transform of Skilling (2004): from the coarsest cube down, undo the reflection or exchange
+    that the curve makes in the half where the point lies, then Gray-code, then interleave the bits.
+    """
+    n, d = cells.shape
+    keys = np.zeros(n, np.int64)
+    for row in range(n):
+        a = cells[row].copy()
+        for level in range(bits - 1, 0, -1):
+            below = (1 << level) - 1
+            for j in range(d):
+                if a[j] >> level & 1:
+                    a[0] ^= below
+                else:
+                    swap = (a[0] ^ a[j]) & below
+                    a[0] ^= swap
+                    a[j] ^= swap
+        for j in range(1, d):
+            a[j] ^= a[j - 1]
+        flip = 0
+        for level in range(bits - 1, 0, -1):
+            if a[d - 1] >> level & 1:
+                flip ^= (1 << level) - 1
+        for level in range(bits - 1, -1, -1):
+            for j in range(d):
+                keys[row] = keys[row] << 1 | (a[j] ^ flip) >> level & 1
+    return keys
+
+
+@compiled
+def sort_along_curve(X, low, width, side, curve):
+    """The order of points along a curve through a grid of ``side`` cells of a width on each axis.
+
+    ``curve`` tells when it comes to which cell, the last coordinate running fastest.  A counting
+    sort, so points of the same cell keep their order.
+    """
+    d, M = X.shape
+    cell, start = np.zeros(M, np.intp), np.zeros(curve.size + 1, np.intp)
+    for j in range(d):
+        for m in range(M):
+            cell[m] = cell[m] * side + min(int((X[j, m] - low[j]) / width), side - 1)
+    for m in range(M):
+        cell[m] = curve[cell[m]]
+        start[cell[m] + 1] += 1
+    for i in range(curve.size):
+        start[i + 1] += start[i]
+    order = np.empty(M, np.intp)
+    for m in range(M):
+        order[start[cell[m]]] = m
+        start[cell[m]] += 1
+    return order

@@ -1,0 +1,37 @@
+"""Points of a Sobol sequence with a random linear scramble."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skh._numba.compiling import compiled
+
+
+@compiled
+def scrambled_net(n, directions, columns, shift, bits):
+    """The first n points of a digital net after a random linear scramble and a digital shift.
+
+    ``directions[j, k]`` is the k-th direction number of coordinate j, an integer whose highest of
+    ``bits`` bits is the first binary digit.  The scramble (Matousek 1998) multiplies the digits by
+    a lower triangular matrix over GF(2) whose ``columns[j]`` are integers of the same kind.  Points
+    come in the order of the Gray code, so that one direction number leads to the next.
+    """
+    d, m = directions.shape
+    scrambled = np.zeros_like(directions)
+    for j in range(d):
+        for k in range(m):
+            for digit in range(m):
+                if directions[j, k] >> (bits - 1 - digit) & 1:
+                    scrambled[j, k] ^= columns[j, digit]
+    out = np.empty((n, d))
+    x = shift.copy()
+    for i in range(n):
+        for j in range(d):
+            out[i, j] = (x[j] + 0.5) * 2.0**-bits
+        flip = 0
+        while i >> flip & 1:
+            flip += 1
+        if i + 1 < n:
+            for j in range(d):
+                x[j] ^= scrambled[j, flip]
+    return out

@@ -1,6 +1,7 @@
 """The compiled parts of checks that a filter makes at each step: one pass instead of several.
 
-Arrays are flat and of float64; nothing is said here, only found.
+Arrays are flat and of float64.  Checks return the index of the first offending entry; callers
+raise.  A function that just calls a kernel is not compiled: that would take longer than it saves.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from skh._numba.compiling import compiled, summing
+from skh._typing import Array
 
 LARGEST_FLOAT = np.finfo(np.float64).max
 
@@ -24,16 +26,14 @@ def first_outside(a, low, high):
     return i if bad else -1
 
 
-@compiled
-def first_not_finite(a):
+def first_not_finite(a: Array) -> int:
     """The first index that holds no finite number, or -1."""
-    return first_outside(a, -LARGEST_FLOAT, LARGEST_FLOAT)
+    return int(first_outside(a, -LARGEST_FLOAT, LARGEST_FLOAT))
 
 
-@compiled
-def first_not_below_infinity(a):
+def first_not_below_infinity(a: Array) -> int:
     """The first index that holds NaN or +inf, or -1; -inf is fine."""
-    return first_outside(a, -np.inf, LARGEST_FLOAT)
+    return int(first_outside(a, -np.inf, LARGEST_FLOAT))
 
 
 @summing
@@ -45,10 +45,9 @@ def total(a):
     return result
 
 
-@compiled
-def first_negative_and_total(a):
+def first_negative_and_total(a: Array) -> tuple[int, float]:
     """The first index of a number that is not >= 0, or -1, and the sum of all."""
-    return first_outside(a, 0.0, np.inf), total(a)
+    return int(first_outside(a, 0.0, np.inf)), float(total(a))
 
 
 @compiled

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from skh._numba.compiling import inlined
+from skh._numba.compiling import compiled
 
 
 @intrinsic
@@ -28,7 +28,7 @@ def _float_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - ru
     return types.float64(types.int64), generate
 
 
-@inlined
+@compiled
 def exp(x: float) -> float:  # pragma: no cover - uses intrinsics, which exist only compiled
     """The exponential of x <= 0 to 2 units in the last place, in operations that vectorise.
 
@@ -83,7 +83,7 @@ def _single_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - i
     return types.float32(types.int32), generate
 
 
-@inlined
+@compiled
 def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
     """`base.exp` in single precision, to 1.5 units in the last place."""
     x = x if x > EXP32_MIN else EXP32_MIN

@@ -98,7 +98,7 @@ def kernel_block(row, q, X, lo, hi, c, scales):
         add_exp(row, q, scales[1, s], scales[0, s])
 
 
-@compiled
+@inlined
 def kernel_row(row, X, c, scales):
     """``row[m]`` = the kernel between ``X[:, m]`` and ``c``."""
     scratch = np.empty(BLOCK)

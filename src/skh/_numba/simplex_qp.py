@@ -100,7 +100,7 @@ def residual(K, c, active, v, nu, n):
     return out
 
 
-@compiled
+@inlined
 def largest(x):
     """The greatest absolute value, or 0."""
     most = 0.0

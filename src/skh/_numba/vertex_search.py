@@ -43,7 +43,7 @@ def lowest_gap(g, mu, q):
     return lowest(q)
 
 
-@compiled
+@inlined
 def first_gap(g, mu, lows):
     """The first index at which ``g - mu`` is the least of the blocks' minima ``lows``."""
     b = first_lowest(lows)
@@ -103,7 +103,7 @@ def combine(out, rows, lo, hi, active, w):
         blend(out, rows[i, lo:hi], 1.0, w[i])
 
 
-@compiled
+@inlined
 def combine_and_search(g, mu, rows, active, w):
     """``g <- sum of w[i] rows[i]`` over the active i, then the argmin of ``g - mu``."""
     lows = np.empty(count_blocks(g.size))

@@ -15,7 +15,7 @@ from problems import mixture, rule
 from timing import Row, Work, growth_of, medians, pin
 
 import skh
-from skh.experiments.whitened import Whitened
+from skh.reproduction.rule_wrappers import Whitened
 
 N, M = 100, 10_000
 

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from skh.experiments.default import Default
-from skh.experiments.mixture import Mixture
-from skh.experiments.runtime import Runtime
-from skh.experiments.search_points import SearchPoints
-from skh.experiments.synthetic import Synthetic
-from skh.experiments.uav import Uav
+from skh.reproduction.default.tasks import Default
+from skh.reproduction.mixture.tasks import Mixture
+from skh.reproduction.runtime.tasks import Runtime
+from skh.reproduction.search_points.tasks import SearchPoints
+from skh.reproduction.synthetic.tasks import Synthetic
+from skh.reproduction.uav.tasks import Uav
 
 MIXTURE = Mixture(n=(4, 8, 16), search_points=200, batches=3)
 SEARCH = SearchPoints(m=(50, 100, 200), m_filter=(50, 100, 200), n=10, n_filter=5, T=3, batches=2)

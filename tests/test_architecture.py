@@ -18,7 +18,8 @@ ROOT = Path(skh.__file__).parent
 LAYERS = [
     {"_typing"},
     {"_numba"},
-    {"_checks", "_runtime"},
+    {"_checks"},
+    {"_runtime"},
     {"gaussians"},
     {"kernels"},
     {"rules"},
@@ -87,7 +88,9 @@ def test_folders_import_only_what_lies_below_them():
 
 
 def test_the_reproduction_is_imported_by_the_command_alone():
-    users = {folder(n) for n, others in graph(True).items() if "reproduction" in map(folder, others)}
+    users = {
+        folder(n) for n, others in graph(True).items() if "reproduction" in map(folder, others)
+    }
     assert users == {"reproduction", "cli"}
 
 

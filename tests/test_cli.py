@@ -1,46 +1,97 @@
-"""The command: a small demo leaves a table and a figure."""
+"""The command: what it prints, writes and reports as errors."""
 
 import importlib.metadata
+import re
 
+import pytest
 from typer.testing import CliRunner
 
 import skh
 from skh.cli import app
-from skh.experiments.demo import DemoConfig, run
-from skh.figures.style import label
-from skh.tables import median
+from skh.reproduction.demo.tasks import Demo
+from skh.reproduction.engine.executor import cluster
+from skh.reproduction.entry import Entry
+from skh.reproduction.report import runner
+from skh.reproduction.style import label
+from small import SMALL
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The command with small experiments."""
+    by_name = {e.name: e for e in SMALL}
+    monkeypatch.setattr(Entry, "experiment", lambda entry, quick: by_name[entry.name])
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
 
 
 def test_demo_prints_a_table_and_draws_a_figure(tmp_path):
     options = ["--out", str(tmp_path / "new"), "--n", "5", "--batches", "1", "--steps", "3"]
     result = CliRunner().invoke(app, ["demo", *options])
     assert result.exit_code == 0, result.output
-    for rule in DemoConfig().rules:
-        assert label(rule) in result.output
+    places = [result.output.index(label(rule)) for rule in Demo().rules]
+    assert places == sorted(places)  # the default rule is the first row
     assert (tmp_path / "new" / "demo.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "new" / "demo.png").stat().st_size > 20_000
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["demo.png"]
 
 
-def test_demo_records_are_complete_and_reproducible():
-    config = DemoConfig(n=(10, 20), batches=2, T=5, search_points=200, reference_particles=2_000)
-    records, again = list(run(config)), list(run(config))
-    assert len(records) == config.runs == 2 * 2 * 5
-    for a, b in zip(records, again, strict=True):
-        assert (a.rmse, a.mmd, a.log_evidence_error) == (b.rmse, b.mmd, b.log_evidence_error)
-        assert a.rmse > 0
-        assert a.mmd > 0
-        assert a.seconds > 0
-        assert 1 <= a.ess <= a.n_particles <= a.n
-        assert a.likelihood_evaluations == round(5 * a.n_particles)
-    assert list(dict.fromkeys(r.rule for r in records)) == list(config.rules)
-    placed, drawn = ([r for r in records if r.rule == rule] for rule in ("SKH-FCFW", "PF"))
-    assert median(placed, "mmd") < median(drawn, "mmd")
+def test_the_command_runs_resumes_and_reports(small, tmp_path):
+    first = invoke("mixture", "--quick", "--out", tmp_path, "--workers", 1)
+    assert first.exit_code == 0, first.output
+    assert "12/12 tasks" in first.output
+    assert "FCFW is best" in re.sub(r"\s+", " ", first.output)
+    before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("tasks/*.json")}
+    assert invoke("mixture", "--quick", "--out", tmp_path).exit_code == 0
+    assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("tasks/*.json")} == before
+    assert invoke("all", "--out", tmp_path, "--report-only").exit_code == 0
+
+
+def test_the_command_names_its_errors(small, tmp_path, monkeypatch):
+    unknown = invoke("mixtures", "--out", tmp_path)
+    assert unknown.exit_code == 2
+    assert "not one of mixture" in unknown.output
+    (tmp_path / "file").write_text("")
+    unwritable = invoke("mixture", "--out", tmp_path / "file", "--workers", 1)
+    assert unwritable.exit_code == 1
+    assert "cannot write to" in unwritable.output
+    good = tmp_path / "good"
+    assert invoke("mixture", "--out", good, "--workers", 1).exit_code == 0
+    cut = sorted(good.rglob("tasks/*.json"))[0]
+    cut.write_bytes(cut.read_bytes()[:100])
+    damaged = invoke("mixture", "--out", good, "--workers", 1)
+    assert damaged.exit_code == 1
+    assert "is damaged" in damaged.output
+    cut.unlink()  # as the message says
+    assert invoke("mixture", "--out", good, "--workers", 1).exit_code == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_command_names_an_unreachable_scheduler(small, tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="dask is not installed")
+    monkeypatch.setattr(runner, "cluster", lambda address: cluster(address, timeout=0.5))
+    result = invoke("mixture", "--out", tmp_path, "--scheduler", "tcp://127.0.0.1:9")
+    assert result.exit_code == 1
+    assert "no dask scheduler answers at tcp://127.0.0.1:9" in result.output
+
+
+def test_ctrl_c_says_how_to_continue(small, tmp_path, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "run", interrupt)
+    result = invoke("mixture", "--out", tmp_path)
+    assert result.exit_code == 130
+    assert "the same command continues" in re.sub(r"\s+", " ", result.output)
 
 
 def test_help_names_the_commands():
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
     assert "demo" in result.output
+    assert "reproduce" in result.output
 
 
 def test_version_is_that_of_the_package():

@@ -37,11 +37,12 @@ from skh.frank_wolfe.steps import Herding, LineSearch, OpenLoop
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel, mmd
 from skh.kernels.simplex_qp import solve_simplex_qp
-from skh.rules.base import Measured, Rule, WeightedPoints
+from skh.rules.base import Rule, WeightedPoints
 from skh.rules.matched import Matched
 from skh.rules.refined import Refine, Refined
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.rules.smoothed import Smoothed
+from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, scores, trajectory  # noqa: F401

@@ -1,4 +1,4 @@
-"""The command ``skh``: particle filtering by sequential kernel herding, shown and reproduced."""
+"""The command ``skh``: show the library at work, and reproduce the paper."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from time import perf_counter
 from typing import Annotated
 
 try:
+    import matplotlib  # noqa: F401  # imported by the figures when they are drawn
     import typer
     from rich.console import Console
-
-    from skh import reproduce, tables
-    from skh.figures import demo as demo_picture
 except ImportError as error:  # pragma: no cover - an installation without the extra
     sys.exit(f'skh as a command needs pip install ".[app]" in the folder of skh ({error})')
 
 from skh._runtime.progress import progress_bar
-from skh.experiments import demo as demo_experiment
-from skh.experiments.catalogue import catalogue
-from skh.experiments.engine import EngineError
-from skh.experiments.store import StoreError
-from skh.experiments.task import Experiment
+from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
+from skh.reproduction.demo.table import table_of
+from skh.reproduction.demo.tasks import Demo
+from skh.reproduction.engine.executor import EngineError
+from skh.reproduction.engine.store import StoreError
+from skh.reproduction.engine.task import Experiment, run_tasks
+from skh.reproduction.report import runner
+from skh.reproduction.report.claims import as_table
+from skh.reproduction.report.drawing import draw
+from skh.reproduction.report.writer import notes, write_report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -35,32 +38,25 @@ def _skh() -> None:
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("demo"),
-    n: Annotated[int, typer.Option(help="Number of particles in the table.", min=1)] = 50,
-    batches: Annotated[int, typer.Option(help="Data sets to average over.", min=1)] = 8,
-    steps: Annotated[int, typer.Option(help="Length of each data set.", min=1)] = 100,
+    n: Annotated[int, typer.Option(help="Number of particles in the table.", min=1)] = Demo.shown,
+    batches: Annotated[int, typer.Option(help="Number of data sets.", min=1)] = Demo.batches,
+    steps: Annotated[int, typer.Option(help="Length of each data set.", min=1)] = Demo.T,
 ) -> None:
     """Filter the nonlinear benchmark by five rules; print a table, draw a figure."""
-    start = perf_counter()
-    console = Console()
-    grid = tuple(sorted({20, 50, 100, 200, n}))
-    config = demo_experiment.DemoConfig(n=grid, batches=batches, T=steps)
-    console.print("The first run compiles for some seconds; later runs find the result on disk.")
-    records = []
+    start, console = perf_counter(), Console()
+    experiment = Demo(n=tuple(sorted({*Demo.n, n})), shown=n, batches=batches, T=steps)
+    console.print("The first run compiles for some seconds; later runs use the compiled code.")
     with progress_bar(True, "filtering") as progress:
-        progress(0, config.runs)
-        for record in demo_experiment.run(config):
-            records.append(record)
-            progress(len(records), config.runs)
-    console.print(tables.demo_table(records, n, config.T))
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "demo.png"
-    demo_picture.draw(records, demo_experiment.placement(config, n), path)
-    console.print(f"Figure: {path}   ({perf_counter() - start:.0f} s)", soft_wrap=True)
+        records = run_tasks(experiment, progress)
+    console.print(table_of(records, n))
+    draw(experiment.name, records, out, svg=False)
+    seconds = perf_counter() - start
+    console.print(f"Figure: {out / 'demo.png'}   ({seconds:.0f} s)", soft_wrap=True)
 
 
 @app.command("reproduce")
-def reproduce_command(
-    experiment: Annotated[str, typer.Argument(help=" | ".join((*reproduce.NAMES, "all")))],
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help=" | ".join((*EXPERIMENTS, "all")))],
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: minutes, not hours.")
     ] = False,
@@ -72,48 +68,51 @@ def reproduce_command(
         int, typer.Option(help="Processes, one core each.", show_default="all cores", min=0)
     ] = 0,
     scheduler: Annotated[
-        str | None, typer.Option(help="A dask scheduler such as tcp://host:8786, in their place.")
+        str | None, typer.Option(help="Use a dask scheduler such as tcp://host:8786 instead.")
     ] = None,
     report_only: Annotated[
-        bool, typer.Option("--report-only", help="Run nothing; report the records that exist.")
+        bool, typer.Option("--report-only", help="Run nothing; report the existing records.")
     ] = False,
 ) -> None:
     """Rebuild the figures of the paper and check its claims; the same command resumes a run."""
-    start, console = perf_counter(), Console()
     out = out or Path("reproduction-quick" if quick else "reproduction")
     experiments = chosen(experiment, quick)
+    where = None if report_only else runner.Where(workers or available_cores(), scheduler)
     try:
-        if not report_only:
-            where = reproduce.Where(workers or available_cores(), scheduler)
-            reproduce.run(experiments, out, where, console)
-        results, judged = reproduce.report(out)
+        run_and_report(experiments, out, where)
     except (StoreError, EngineError) as error:
         Console(stderr=True).print(f"error: {error}", style="red", markup=False, soft_wrap=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
         Console(stderr=True).print(
-            f"\nInterrupted. Finished tasks are in {out}; the same command goes on."
+            f"\nInterrupted. Finished tasks are in {out}; the same command continues."
         )
         raise typer.Exit(130) from None
-    console.print(reproduce.claims_table(judged))
-    for note in reproduce.notes(results):
+
+
+def run_and_report(experiments: list[Experiment], out: Path, where: runner.Where | None) -> None:
+    """Run the experiments, unless ``where`` is None, and report all records in ``out``."""
+    start, console = perf_counter(), Console()
+    if where:
+        runner.run(experiments, out, where, console)
+    results, judged = write_report(out)
+    console.print(as_table(judged))
+    for note in notes(results):
         console.print(note, style="yellow", markup=False)
     seconds = perf_counter() - start
     console.print(f"Report: {out / 'report.html'}   ({seconds:.0f} s)", soft_wrap=True)
 
 
 def chosen(name: str, quick: bool) -> list[Experiment]:
-    """The experiments that a name on the command line stands for."""
-    known = catalogue(quick)
-    if name == "all":
-        return list(known.values())
-    if name not in known:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join((*known, 'all'))}")
-    return [known[name]]
+    """The experiments that a name on the command line selects."""
+    if name != "all" and name not in EXPERIMENTS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join((*EXPERIMENTS, 'all'))}")
+    entries = STUDIES if name == "all" else (EXPERIMENTS[name],)
+    return [entry.experiment(quick=quick) for entry in entries]
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return count or 1
 

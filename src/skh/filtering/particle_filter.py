@@ -1,8 +1,7 @@
 """Algorithm 2: the particle filter as a template whose sampling step is any `Rule`.
 
-With a random rule it is the bootstrap particle filter, with `QuasiMonteCarlo` it is sequential
-quasi-Monte Carlo, with `FWQuad` it is sequential kernel herding.  The steps are numbered as in the
-paper.
+With a random rule it is the bootstrap particle filter, with `QuasiMonteCarlo` sequential
+quasi-Monte Carlo, with `FWQuad` sequential kernel herding.  Steps are numbered as in the paper.
 """
 
 from __future__ import annotations
@@ -189,7 +188,9 @@ class ParticleFilter:
         information = None if self._belief is None else self._belief.information
         log_likelihood = np.zeros(n)
         if y is not None:
-            log_likelihood, carry = self._weigh(t, new.x, y, carry)
+            returned = self._model.log_likelihood(t, new.x, y, carry)
+            where = f"model.log_likelihood at t={t}"
+            log_likelihood, carry = check_likelihood(returned, carry, new.x, where)
             information = self._learn(information, new, log_likelihood, used)
             evaluations = n
         w, increment = reweighted(new.w, log_likelihood)
@@ -229,10 +230,6 @@ class ParticleFilter:
         if moments := getattr(self._model, "hidden_moments", None):
             return check_hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
         return None
-
-    def _weigh(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
-        returned = self._model.log_likelihood(t, x, y, carry)
-        return check_likelihood(returned, carry, x, f"model.log_likelihood at t={t}")
 
     def _propagate(self, t: int, old: Belief | Predicted) -> Predictive:
         """Step 5: propagate the approximation forward."""

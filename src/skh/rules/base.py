@@ -25,7 +25,6 @@ from skh import _checks
 from skh._numba.array_checks import first_negative_and_total, first_not_finite
 from skh._typing import RNG, Array, Indices
 from skh.gaussians.mixture import GaussianMixture, check_mixture
-from skh.kernels.gaussian_kernel import GaussianKernel, check_kernel, mmd
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,36 +80,6 @@ class Rule(Protocol):
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """At most ``n`` points that stand for ``p``."""
         ...
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The same points as ``rule`` gives, with their MMD measured by ``kernel``.
-
-    >>> import skh
-    >>> p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
-    >>> rule = skh.Measured(skh.MonteCarlo(), skh.GaussianKernel(1.0))
-    >>> rule(p, 10, rng=0).mmd > 0
-    True
-    """
-
-    rule: Rule
-    kernel: GaussianKernel
-
-    def __post_init__(self) -> None:
-        _checks.rule("rule", self.rule)
-        check_kernel("kernel", self.kernel)
-
-    @property
-    def uses_information(self) -> bool:
-        """As the rule inside."""
-        return uses_information(self.rule)
-
-    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """The points of the rule, with ``mmd`` filled in."""
-        n, rng = check_call(p, n, rng)
-        points = checked_points(self.rule(p, n, rng=rng), p)
-        return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))
 
 
 def uses_information(rule: Rule) -> bool:

@@ -24,13 +24,14 @@ from skh._typing import RNG, Array
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import covariance_factor
 from skh.rules.ancestor_sampling import sample_ancestors
-from skh.rules.base import Rule, WeightedPoints, check_call, checked_points, uses_information
+from skh.rules.base import Rule, WeightedPoints, check_call, checked_points
+from skh.rules.wrappers import Wrapper
 
 MIN_VARIANCE_SHARE = 0.1  # with less of the variance, points are too few or too flat to stretch
 
 
 @dataclass(frozen=True)
-class Matched:
+class Matched(Wrapper):
     """The points of another rule, moved so that their first two moments are those of the mixture.
 
     Fewer than d + 1 points, or nearly flat ones, keep some of the covariance they have.
@@ -47,11 +48,6 @@ class Matched:
 
     def __post_init__(self) -> None:
         _checks.rule("rule", self.rule)
-
-    @property
-    def uses_information(self) -> bool:
-        """As the rule inside."""
-        return uses_information(self.rule)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """``n`` points of the rule, moved."""

@@ -1,7 +1,7 @@
 """Many random numbers at once, several times as fast as a `numpy.random.Generator` gives them.
 
 The generator is asked for one key; the numbers are a function of the key and their index, so that
-they do not depend on the number of threads (see `_compiled.random`).
+they do not depend on the number of threads (see `_numba.random_numbers`).
 """
 
 from __future__ import annotations

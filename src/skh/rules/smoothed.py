@@ -50,11 +50,12 @@ from skh import _checks
 from skh._typing import RNG
 from skh.gaussians.linear_algebra import factorize, symmetric
 from skh.gaussians.mixture import GaussianMixture
-from skh.rules.base import Rule, Shift, WeightedPoints, check_call, checked_points, uses_information
+from skh.rules.base import Rule, Shift, WeightedPoints, check_call, checked_points
+from skh.rules.wrappers import Wrapper
 
 
 @dataclass(frozen=True)
-class Smoothed:
+class Smoothed(Wrapper):
     """The points of another rule for the mixture as a smooth law.
 
     Goes around all others, ``Smoothed(Matched(rule))``.  The other order is another rule: what
@@ -77,11 +78,6 @@ class Smoothed:
         _checks.rule("rule", self.rule)
         if _smooths(self.rule):
             raise ValueError(f"rule must not smooth as well, got {self.rule!r}")
-
-    @property
-    def uses_information(self) -> bool:
-        """As the rule inside."""
-        return uses_information(self.rule)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """At most ``n`` points."""

@@ -1,0 +1,17 @@
+"""All experiments by name.  To add one, make a folder for it and add a line here."""
+
+from __future__ import annotations
+
+from skh.reproduction import default, demo, mixture, runtime, search_points, synthetic, uav
+from skh.reproduction.entry import Entry
+
+# What `skh reproduce all` runs.  Short ones come first: an interrupted run has some complete.
+STUDIES: tuple[Entry, ...] = (
+    mixture.EXPERIMENT,
+    search_points.EXPERIMENT,
+    runtime.EXPERIMENT,
+    synthetic.EXPERIMENT,
+    default.EXPERIMENT,
+    uav.EXPERIMENT,
+)
+EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

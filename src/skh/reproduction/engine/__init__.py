@@ -1,0 +1,1 @@
+"""Run the tasks of an experiment on one or more processes, and store their records."""

@@ -1,0 +1,1 @@
+"""Run experiments from the command line, and report their records: claims, figures, tables."""

@@ -1,0 +1,43 @@
+"""Draw the figures of experiments and write them to files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+from skh.reproduction.catalogue import EXPERIMENTS
+from skh.reproduction.engine.record import Record
+from skh.reproduction.style import RC, Picture
+
+
+def draw(
+    experiment: str, records: Sequence[Record], folder: Path, *, svg: bool = True
+) -> list[tuple[str, str]]:
+    """Write the figures of an experiment as PNG and SVG; return their names and captions."""
+    import matplotlib
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(RC):
+        pictures = EXPERIMENTS[experiment].pictures(records)
+        for picture in pictures:
+            _save_png(picture, folder)
+            if svg:
+                _save_svg(picture, folder)
+    return [(picture.name, picture.caption) for picture in pictures]
+
+
+def _save_png(picture: Picture, folder: Path) -> None:
+    """Write a PNG with 128 colours, which has a third of the size of a full one."""
+    from PIL import Image
+
+    pixels = BytesIO()
+    picture.figure.savefig(pixels, dpi=150)
+    image = Image.open(pixels).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    image.save(folder / f"{picture.name}.png", optimize=True, dpi=(150, 150))
+
+
+def _save_svg(picture: Picture, folder: Path) -> None:
+    """Write an SVG with the layout of the PNG, and the same bytes for the same records."""
+    picture.figure.set_layout_engine("none")  # keep the layout that was found for the PNG
+    picture.figure.savefig(folder / f"{picture.name}.svg", metadata={"Date": None})

@@ -1,0 +1,63 @@
+"""Write the report on all records in a folder: archive, claims, figures, HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
+from skh.reproduction.claim import Judged, judge
+from skh.reproduction.engine.fingerprint import configuration
+from skh.reproduction.engine.results import Results, archive, load
+from skh.reproduction.engine.store import StoreError, write_atomically
+from skh.reproduction.report.claims import as_json, as_markdown
+from skh.reproduction.report.drawing import draw
+from skh.reproduction.report.page import page_of
+from skh.reproduction.report.tables import median_rows
+
+
+def write_report(out: Path) -> tuple[dict[str, Results], list[Judged]]:
+    """Judge the claims on all records in ``out`` and write the report there."""
+    results = load(out, EXPERIMENTS)
+    if not results:
+        raise StoreError(f"{out} holds no records of {', '.join(EXPERIMENTS)}")
+    judged = [
+        j for name, r in results.items() for j in judge(name, EXPERIMENTS[name].claims, r.records)
+    ]
+    try:
+        _write(out, results, judged)
+    except OSError as error:
+        raise StoreError(f"cannot write the report to {out}: {error}") from error
+    return results, judged
+
+
+def _write(out: Path, results: Mapping[str, Results], judged: Sequence[Judged]) -> None:
+    records = {name: result.records for name, result in results.items()}
+    archive(out, results)
+    write_atomically(out / "claims.json", as_json(judged))
+    write_atomically(out / "claims.md", as_markdown(judged))
+    figures = out / "figures"
+    pictures = {name: draw(name, of_name, figures) for name, of_name in records.items()}
+    rows = {name: median_rows(of_name) for name, of_name in records.items()}
+    page = page_of(results, judged, pictures, figures, rows, notes(results))
+    write_atomically(out / "report.html", page)
+
+
+def notes(results: Mapping[str, Results]) -> list[str]:
+    """What to know before reading the numbers: reduced sizes, unfinished and missing parts."""
+    found = []
+    reduced = [name for name, r in results.items() if _is_reduced(name, r)]
+    if reduced:
+        found.append(f"Not at the paper's sizes (see the configuration): {', '.join(reduced)}.")
+    for name, r in results.items():
+        if not r.complete:
+            found.append(f"Unfinished: {name}, {r.finished} of {r.tasks} tasks.")
+    missing = [entry.name for entry in STUDIES if entry.name not in results]
+    if missing:
+        found.append(f"Not run: {', '.join(missing)}.")
+    return found
+
+
+def _is_reduced(name: str, result: Results) -> bool:
+    full = configuration(EXPERIMENTS[name].experiment(quick=False))
+    return bool(result.fingerprint["configuration"] != full)

@@ -1,0 +1,51 @@
+"""Rules around other rules.
+
+A wrapper calls another rule and changes or measures its points.  `Measured` is here; `matched`,
+`smoothed` and `refined` have files of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from skh import _checks
+from skh._typing import RNG
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.gaussian_kernel import GaussianKernel, check_kernel, mmd
+from skh.rules.base import Rule, WeightedPoints, check_call, checked_points, uses_information
+
+
+class Wrapper:
+    """A rule around another ``rule``, which looks at whatever the other looks at."""
+
+    rule: Rule
+
+    @property
+    def uses_information(self) -> bool:
+        """As the rule inside."""
+        return uses_information(self.rule)
+
+
+@dataclass(frozen=True)
+class Measured(Wrapper):
+    """The same points as ``rule`` gives, with their MMD measured by ``kernel``.
+
+    >>> import skh
+    >>> p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    >>> rule = skh.Measured(skh.MonteCarlo(), skh.GaussianKernel(1.0))
+    >>> rule(p, 10, rng=0).mmd > 0
+    True
+    """
+
+    rule: Rule
+    kernel: GaussianKernel
+
+    def __post_init__(self) -> None:
+        _checks.rule("rule", self.rule)
+        check_kernel("kernel", self.kernel)
+
+    def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
+        """The points of the rule, with ``mmd`` filled in."""
+        n, rng = check_call(p, n, rng)
+        points = checked_points(self.rule(p, n, rng=rng), p)
+        return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))

@@ -1,0 +1,171 @@
+"""The report: its files, its page in a browser, and archives to continue from."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from rich.console import Console
+
+from skh.reproduction.engine import fingerprint
+from skh.reproduction.engine.executor import complete, local
+from skh.reproduction.engine.results import archive, load, unpack
+from skh.reproduction.engine.store import Store, StoreError
+from skh.reproduction.report import runner
+from skh.reproduction.report.writer import notes, write_report
+from small import MIXTURE, SMALL
+
+PICTURES = {
+    *("mixture", "search-points", "runtime", "break-even", "synthetic"),
+    *("synthetic-lgss3", "synthetic-lgss15", "synthetic-jmls", "synthetic-nonlinear"),
+    *("default", "uav", "uav-flights", "uav-step", "uav-above"),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with all experiments, small, and their report."""
+    out = tmp_path_factory.mktemp("made")
+    runner.run(SMALL, out, runner.Where(1), Console(quiet=True))
+    return out, *write_report(out)
+
+
+def test_every_file_is_written(made):
+    out, results, judged = made
+    assert {p.stem for p in (out / "figures").glob("*.png")} == PICTURES
+    assert {p.stem for p in (out / "figures").glob("*.svg")} == PICTURES
+    assert set(results) == {e.name for e in SMALL}
+    assert all(r.complete for r in results.values())
+    claims = json.loads((out / "claims.json").read_text())
+    assert len(claims) == len(judged) > 20
+    few = ("runtime", "default")  # some of their claims are about larger sizes
+    assert "not enough records" not in str([c for c in claims if c["experiment"] not in few])
+    table = (out / "claims.md").read_text()
+    assert table.count("\n") == len(judged) + 2
+    assert "“FCFW always performs best”" in table
+    assert "“(not in the paper" not in table  # a remark is no quotation
+
+
+def test_the_report_needs_nothing_else(made):
+    page = (made[0] / "report.html").read_text()
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+    assert "http" not in re.sub(r"base64,[^\"]*", "", page)
+    assert "Not at the paper" in page
+    for claim in made[2]:
+        assert claim.outcome in page
+
+
+def test_the_report_is_the_same_from_the_archive(made, tmp_path):
+    out, results, judged = made
+    archive(tmp_path, {"mixture": results["mixture"]})
+    _, again = write_report(tmp_path)
+    assert [j.verdict for j in again] == [j.verdict for j in judged if j.experiment == "mixture"]
+    assert (tmp_path / "figures/mixture.svg").read_text() == (
+        out / "figures/mixture.svg"
+    ).read_text()
+
+
+def test_a_part_of_a_run_is_reported_with_what_is_missing(tmp_path):
+    with local(1) as engine:
+        complete(MIXTURE, tmp_path / "mixture", engine)
+    for path in sorted((tmp_path / "mixture" / "tasks").iterdir())[4:]:
+        path.unlink()
+    results, _ = write_report(tmp_path)
+    assert "Unfinished: mixture, 4 of 12 tasks." in notes(results)
+    assert "Not run: search-points, runtime, synthetic, default, uav." in notes(results)
+    assert "8 are missing" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("experiment", SMALL, ids=lambda e: e.name)
+def test_an_unfinished_run_goes_on_from_the_archive(made, tmp_path, experiment):
+    """On another machine, say: nothing that is archived is computed again."""
+    folder = made[0] / experiment.name
+    copied = shutil.copytree(folder, tmp_path / "half" / experiment.name)
+    left_out = sorted((copied / "tasks").glob("*.json"))[1]
+    left_out.unlink()
+    archive(tmp_path, load(tmp_path / "half", [experiment.name]))
+    unpack(tmp_path, experiment)
+    ours, theirs = Store(tmp_path / experiment.name), Store(folder)
+    assert theirs.keys() - ours.keys() == {left_out.stem}
+    assert ours.manifest() == theirs.manifest()
+    assert list(map(repr, ours.read())) == list(map(repr, Store(copied).read()))
+
+
+def test_archived_records_of_other_code_are_neither_gone_on_with_nor_replaced(
+    made, tmp_path, monkeypatch
+):
+    archive(tmp_path, {"mixture": made[1]["mixture"]})
+    before = (tmp_path / "records.csv.gz").read_bytes()
+    monkeypatch.setattr(fingerprint, "code_hash", lambda module: "another")
+    with pytest.raises(StoreError, match=r"records.csv.gz holds records of another code"):
+        runner.run([MIXTURE], tmp_path, runner.Where(1), Console(quiet=True))
+    assert not (tmp_path / "mixture").exists()
+    assert (tmp_path / "records.csv.gz").read_bytes() == before
+
+
+def test_nothing_to_report_is_an_error(tmp_path):
+    with pytest.raises(StoreError, match="holds no records"):
+        write_report(tmp_path)
+
+
+# --- in a real browser ---------------------------------------------------------------------------
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--dump-dom"),
+    "--virtual-time-budget=20000",
+)
+# Looks at the page as a reader would, and leaves what it saw in the page.
+PROBE = """<script>
+"use strict";
+addEventListener("load", async () => {
+  const images = [...document.querySelectorAll("figure img")];
+  await Promise.all(images.map(image => image.decode()));
+  const head = document.querySelector("table.numbers th:nth-child(8)");
+  const column = () => [...head.closest("table").tBodies[0].rows]
+    .map(row => Number(row.children[7].dataset.value)).filter(x => !Number.isNaN(x));
+  const is = (compare) => column().every((x, i, all) => i === 0 || compare(all[i - 1], x));
+  head.querySelector("button").click();
+  const up = is((a, b) => a <= b);
+  head.querySelector("button").click();
+  const seen = {
+    figures: images.filter(image => image.naturalWidth > 300).map(i => i.closest("figure").id),
+    sorts: up && is((a, b) => a >= b),
+    fits: document.documentElement.scrollWidth <= window.innerWidth,
+    rows: document.querySelectorAll("table.claims tbody tr").length,
+  };
+  document.body.dataset.seen = JSON.stringify(seen);
+});
+</script>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the page was not opened")
+@pytest.mark.parametrize("width", [1280, 500])  # the narrowest window that Chromium opens
+def test_the_report_opens_in_a_browser(made, tmp_path, width):
+    page, profile = tmp_path / "report.html", tmp_path / "profile"
+    text = (made[0] / "report.html").read_text()
+    page.write_text(text.replace("</body>", PROBE + "</body>"))
+    done = subprocess.run(
+        [
+            CHROMIUM,
+            *FLAGS,
+            f"--user-data-dir={profile}",
+            f"--window-size={width},900",
+            page.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "CONSOLE" not in done.stderr
+    found = re.search(r'data-seen="([^"]*)"', done.stdout)
+    assert found, done.stderr
+    seen = json.loads(found[1].replace("&quot;", '"'))
+    assert set(seen["figures"]) == {f"figure-{name}" for name in PICTURES}
+    assert seen["sorts"]
+    assert seen["fits"]
+    assert seen["rows"] == len(made[2])

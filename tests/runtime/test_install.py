@@ -22,3 +22,10 @@ def test_a_second_process_finds_the_compiled_code_on_disk():
             [sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True
         )
     assert run.stdout.split() == ["[0,", "0,", "0,", "0]"]
+
+
+def test_importing_loads_nothing_that_many_programs_never_use():
+    code = "import sys, skh; print(*sys.modules); assert 'models' in dir(skh); skh.models.lgss3()"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    late = {"rich", "matplotlib", "scipy.linalg", "scipy.special", "skh.models", "skh.geometry"}
+    assert not late & set(run.stdout.split())

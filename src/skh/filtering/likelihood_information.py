@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy  # loads its parts when they are first used
 
 from skh._typing import Array
 from skh.gaussians.linear_algebra import standard_deviations, symmetric
@@ -181,8 +182,7 @@ def fit_log_likelihood(z: Array, values: Array, S: Array) -> LogLikelihoodFit:
 
 def regression(covariance: Array, noise: Array, values: Array) -> tuple[Array, float]:
     """The coefficients of a Gaussian process, and the logarithm of its marginal likelihood."""
-    from scipy.linalg import cho_factor, cho_solve  # slow to import, and not all filters learn
-
-    factor, lower = cho_factor(covariance + np.diag(noise), lower=True, check_finite=False)
-    alpha = cho_solve((factor, lower), values, check_finite=False)
+    linalg = scipy.linalg
+    factor, lower = linalg.cho_factor(covariance + np.diag(noise), lower=True, check_finite=False)
+    alpha = linalg.cho_solve((factor, lower), values, check_finite=False)
     return alpha, float(-0.5 * values @ alpha - np.log(factor.diagonal()).sum())

@@ -52,18 +52,9 @@ class ZeroLikelihoodError(ValueError):
 class ParticleFilter:
     """A particle filter for streams: feed one observation at a time to `step`.
 
-    Parameters
-    ----------
-    model : Model or CarryingModel
-    rule : Rule, optional
-        Turns each predictive mixture into weighted points (step 3 of Algorithm 2); `default_rule`
-        if left out.
-    n : int
-        Number of particles asked of the rule.
-    rng : Generator, int or None
+    ``rule`` turns each predictive mixture into ``n`` weighted points (step 3 of Algorithm 2);
+    without one it is `default_rule`.  ``rng`` is a Generator, a seed or None.
 
-    Examples
-    --------
     >>> import skh
     >>> model = skh.models.nonlinear_benchmark()
     >>> pf = skh.ParticleFilter(model, skh.FWQuad(skh.GaussianKernel(0.1)), 50, rng=0)
@@ -104,7 +95,7 @@ class ParticleFilter:
         random_state = self._rng.bit_generator.state
         try:
             belief = self._step(None if is_missing(y) else fill_masked(y))
-        except BaseException:  # as if nothing had happened
+        except BaseException:  # leave the filter as it was
             self._rng.bit_generator.state = random_state
             raise
         self._belief, self._next = belief, None
@@ -191,7 +182,7 @@ class ParticleFilter:
             returned = self._model.log_likelihood(t, new.x, y, carry)
             where = f"model.log_likelihood at t={t}"
             log_likelihood, carry = check_likelihood(returned, carry, new.x, where)
-            information = self._learn(information, new, log_likelihood, used)
+            information = self._learn(new, log_likelihood, used)
             evaluations = n
         w, increment = reweighted(new.w, log_likelihood)
         w.setflags(write=False)
@@ -214,13 +205,10 @@ class ParticleFilter:
         )
 
     def _learn(
-        self,
-        before: LearnedInformation | None,
-        new: Predicted,
-        log_likelihood: Array,
-        used: Array | None,
+        self, new: Predicted, log_likelihood: Array, used: Array | None
     ) -> LearnedInformation:
-        """What the likelihoods of a step add to the information; see `likelihood_information`."""
+        """What is known of the likelihood after this step; see `likelihood_information`."""
+        before = None if self._belief is None else self._belief.information
         if before is None:
             return LearnedInformation(new.x, new.w, log_likelihood)
         learned = used if self._observation_metric is None else None

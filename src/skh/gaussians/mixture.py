@@ -13,6 +13,7 @@ from functools import cached_property
 from math import inf, log, pi
 
 import numpy as np
+import scipy  # loads its parts when they are first used
 from numpy.typing import ArrayLike
 
 from skh import _checks
@@ -227,10 +228,8 @@ class GaussianMixture:
             square = squares_skewed(np.ascontiguousarray(x.T), self._means, W)
             log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
         else:
-            from scipy.spatial.distance import cdist  # slow to import, seldom needed
-
             W = inverse_root(self._mean_covariance() + np.diag(trace))
-            square = cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
+            square = scipy.spatial.distance.cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
             log_determinant = np.log(W.diagonal()).sum()
         with np.errstate(divide="ignore"):  # a component of weight zero
             heights = np.log(self.weights) + log_determinant - 0.5 * self.d * log(2 * pi)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # loads its parts when they are first used
 
 from skh._typing import Array
 from skh.filtering.observations import as_series, is_missing, measured_entries
@@ -66,8 +67,6 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
     """
     if not isinstance(model, JumpMarkov):
         raise TypeError(f"model must be a JumpMarkov, got {model!r}")
-    from scipy.special import logsumexp  # takes longer to import than a short series to filter
-
     ys, modes = as_series(ys), len(model.A)
     if modes ** len(ys) > MAX_SEQUENCES:
         raise ValueError(f"ys must be short enough for {modes}^T <= 2^20, got T={len(ys)}")
@@ -88,7 +87,7 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
             C, R = model.C[r][:, seen], model.R[r][:, seen][:, :, seen]
             m, P, log_l = condition(m, P, y[seen] - apply(C, m), C, R)
             log_w = log_w + log_l
-            total = float(logsumexp(log_w))
+            total = float(scipy.special.logsumexp(log_w))
             if total == -np.inf:  # squares beyond all numbers
                 raise ValueError(f"ys[{t}] must have a density above zero, got {y}")
             log_evidence, log_w = log_evidence + total, log_w - total

@@ -13,6 +13,7 @@ from math import ceil, log2
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+import scipy  # loads its parts when they are first used
 
 from skh._checks import BELOW_ONE
 from skh._numba.resampling import inverse_transform, systematic
@@ -118,11 +119,9 @@ class QuasiMonteCarlo(Sampling):
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """Any n will do, powers of two are the most even."""
-        from scipy.special import ndtri  # slow to import
-
         u = _scrambled_sobol(n, p.d + 1, rng)
         component = self._choose(p, u[:, -1])
-        return p.place_chosen(component, ndtri(u[:, :-1])), component
+        return p.place_chosen(component, scipy.special.ndtri(u[:, :-1])), component
 
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":

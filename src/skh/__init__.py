@@ -8,15 +8,13 @@
     result = skh.particle_filter(model, ys, rule, n=50, rng=1)
     result.means, result.log_evidence
 
-The parts: a `GaussianMixture` is turned into `WeightedPoints` by a rule (`FWQuad`, `MonteCarlo`,
-`Stratified`, `Systematic`, `QuasiMonteCarlo`); `ParticleFilter` and `particle_filter` do so at each
-step of a `Model`; `kalman_filter` and `jump_markov_filter` are exact references.
-
-`default_rule` is the rule of a filter that is given none: it needs no kernel and no tuning.
-`Refined`, `Matched` and `Smoothed` go around other rules: they move points, or smooth the mixture.
+A rule (`FWQuad`, `MonteCarlo`, `Stratified`, `Systematic`, `QuasiMonteCarlo`) turns a
+`GaussianMixture` into `WeightedPoints`; `ParticleFilter` and `particle_filter` apply it at each
+step of a `Model`.  `default_rule`, used if no rule is given, needs no kernel and no tuning.
+`Refined`, `Matched` and `Smoothed` wrap other rules: they move points, or smooth the mixture.
 `RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
-`geometry` has rotations and poses, and `geometry.Charted` models of them.
-`trajectory` and `scores` read, align and score trajectories of poses.
+`geometry.Charted` models have states with angles or poses; `trajectory` and `scores` read, align
+and score trajectories.  `kalman_filter` and `jump_markov_filter` are exact references.
 """
 
 from importlib import import_module
@@ -49,7 +47,7 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Belief",
@@ -95,7 +93,7 @@ __all__ = [
     "solve_simplex_qp",
 ]
 
-# Loaded when first used: together they take as long as all the rest.
+# Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "scores", "trajectory")
 LATE_NAMES = {
     "jump_markov_filter": "skh.models.exact_filters",
@@ -105,7 +103,7 @@ LATE_NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is not needed by every filter when it is first used."""
+    """Import a late module or name on first use."""
     if name in LATE_MODULES:
         return import_module(f"skh.{name}")
     if name in LATE_NAMES:
@@ -114,5 +112,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """All names, also those that have not been loaded yet."""
+    """List all names, including those not loaded yet."""
     return sorted({*globals(), *LATE_MODULES, *LATE_NAMES})

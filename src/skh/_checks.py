@@ -1,4 +1,4 @@
-"""Checks at the public edge: each names the argument, the offending value and what was expected."""
+"""Validation of arguments: errors name the argument, its value and what was expected."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from skh._numba.array_checks import (
 from skh._typing import Array, Indices
 
 DOUBLE = np.dtype(np.float64)
-BELOW_ONE = 1.0 - 2.0**-53  # the largest number that is
+BELOW_ONE = 1.0 - 2.0**-53  # the largest float below one
 
 
 def positive_int(name: str, value: Any) -> int:
-    """``value`` as an int, if it is one and at least 1."""
+    """Validate a positive integer."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a positive integer, got {value!r}")
     if value < 1:
@@ -32,35 +32,35 @@ def positive_int(name: str, value: Any) -> int:
 
 
 def non_negative(name: str, value: Any) -> float:
-    """``value`` as a float, if it is a finite number that is not below zero."""
+    """Validate a finite number >= 0."""
     if not is_number(value) or not 0 <= float(value) < inf:
         raise ValueError(f"{name} must be a non-negative number, got {value!r}")
     return float(value)
 
 
 def positive(name: str, value: Any) -> float:
-    """``value`` as a float, if it is a finite number above zero."""
+    """Validate a finite number > 0."""
     if not is_number(value) or not 0 < float(value) < inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
 
 def fraction(name: str, value: Any) -> float:
-    """``value`` as a float, if it is a number in [0, 1]."""
+    """Validate a number in [0, 1]."""
     if not is_number(value) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
     return float(value)
 
 
 def boolean(name: str, value: Any) -> bool:
-    """``value`` as a bool, if it is one: a word such as "no" would count as true."""
+    """Validate a boolean; a string such as "no" would count as true."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
 
 
 def real_array(name: str, value: ArrayLike) -> Array:
-    """``value`` as a float64 array without NaN or infinity."""
+    """Validate an array of finite numbers; return it as float64."""
     array = floats(name, value)
     bad = first_not_finite(array.ravel())
     if bad >= 0:
@@ -70,8 +70,8 @@ def real_array(name: str, value: ArrayLike) -> Array:
 
 
 def floats(name: str, value: ArrayLike) -> Array:
-    """``value`` as a float64 array."""
-    if type(value) is np.ndarray and value.dtype == DOUBLE:  # as nearly always in a filter
+    """Validate an array of real numbers; return it as float64."""
+    if type(value) is np.ndarray and value.dtype == DOUBLE:  # the usual case, fast
         return value
     try:
         array = np.asarray(value)
@@ -85,12 +85,12 @@ def floats(name: str, value: ArrayLike) -> Array:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a real number; a truth value is none."""
+    """Whether ``value`` is a real number, not a boolean."""
     return isinstance(value, (float, Real)) and not isinstance(value, bool | np.bool_)
 
 
 def below_one(name: str, value: ArrayLike) -> Array:
-    """``value`` as a vector of numbers in [0, 1)."""
+    """Validate a vector of numbers in [0, 1)."""
     array = np.asarray(floats(name, value), order="C")
     bad = first_outside(array.ravel(), 0.0, BELOW_ONE)
     if array.ndim != 1 or bad >= 0:
@@ -100,7 +100,7 @@ def below_one(name: str, value: ArrayLike) -> Array:
 
 
 def indices(words: str, value: ArrayLike, K: int) -> Indices:
-    """``value`` as an array of indices below ``K``; ``words`` say what it must be."""
+    """Validate a vector of indices below ``K``; ``words`` begin the message."""
     array = np.asarray(value)
     index = array.astype(np.intp, order="C", copy=False) if array.dtype.kind in "iu" else None
     if index is None or index.ndim != 1 or not are_indices(index, K):
@@ -109,7 +109,7 @@ def indices(words: str, value: ArrayLike, K: int) -> Indices:
 
 
 def points(name: str, value: ArrayLike, d: int | None = None) -> Array:
-    """``value`` as a finite ``(n, d)`` array: one point per row."""
+    """Validate a finite ``(n, d)`` array, one point per row."""
     array = real_array(name, value)
     if array.ndim != 2 or array.shape[1] == 0 or (d is not None and array.shape[1] != d):
         raise ValueError(
@@ -119,11 +119,11 @@ def points(name: str, value: ArrayLike, d: int | None = None) -> Array:
 
 
 def probabilities(name: str, value: ArrayLike) -> Array:
-    """Non-negative weights that do not all vanish, scaled to sum to one."""
+    """Validate non-negative weights that are not all zero; scale them to sum to one."""
     array = floats(name, value)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must have shape (K,) with K >= 1, got {array.shape}")
-    bad, total = first_negative_and_total(np.array(array))  # a copy takes assignment
+    bad, total = first_negative_and_total(np.array(array))  # a writable copy
     if not isfinite(total):
         real_array(name, array)
     if bad >= 0:
@@ -137,7 +137,7 @@ def probabilities(name: str, value: ArrayLike) -> Array:
 
 
 def rule(name: str, value: Any) -> None:
-    """``value`` can be called as a rule is, and is nothing that only makes one."""
+    """Validate a rule: an object that takes (p, n, rng=rng), not its class or factory."""
     if isinstance(value, type):
         advice = f"the class {value.__name__}: write {value.__name__}(...)"
     elif not callable(value):
@@ -154,22 +154,22 @@ def rule(name: str, value: Any) -> None:
 
 
 def _takes(function: Any, *args: Any, **kwargs: Any) -> bool:
-    """Whether a function can be called with these arguments, as far as that can be told."""
+    """Whether a function accepts these arguments, as far as its signature is known."""
     try:
         signature(function).bind(*args, **kwargs)
     except TypeError:
         return False
-    except ValueError:  # some built-in functions do not tell
+    except ValueError:  # some built-in functions have no signature
         pass
     return True
 
 
 def generator(rng: Any, name: str = "rng") -> np.random.Generator:
-    """The random numbers that ``rng`` stands for: a generator itself, a seed, or None for any."""
+    """Return a Generator from a Generator, a seed, or None for a random seed."""
     if isinstance(rng, np.random.Generator):
         return rng
     try:
-        if isinstance(rng, bool | np.bool_ | str):  # which numpy would take for numbers
+        if isinstance(rng, bool | np.bool_ | str):  # numpy would accept some
             raise TypeError(type(rng).__name__)
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
@@ -179,7 +179,7 @@ def generator(rng: Any, name: str = "rng") -> np.random.Generator:
 
 
 def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:
-    """``value`` as a finite array of the given shape; a letter stands for any length."""
+    """Validate a finite array of the given shape; a letter stands for any length."""
     array = real_array(name, value)
     if array.shape == shape:
         return array
@@ -191,12 +191,12 @@ def shaped(name: str, value: ArrayLike, *shape: int | str) -> Array:
 
 
 def copied(name: str, value: ArrayLike, *shape: int | str) -> Array:
-    """A copy of `shaped`, for objects that must not change when their maker's arrays do."""
+    """Validate as `shaped`; return a copy, independent of the caller's array."""
     return shaped(name, value, *shape).copy()
 
 
 def same_length(name: str, array: Array, other: str, length: int) -> None:
-    """``array`` has one row for each of the ``length`` rows of ``other``."""
+    """Validate that ``array`` has as many rows as ``other``, ``length``."""
     if len(array) != length:
         raise ValueError(
             f"{name} must have one row per row of {other} ({length}), got {len(array)}"
@@ -204,7 +204,7 @@ def same_length(name: str, array: Array, other: str, length: int) -> None:
 
 
 def read_only(x: Array) -> Array:
-    """A view that refuses assignment: a model that writes into its particles fails at that line."""
+    """Return a read-only view, so that a model that writes into its particles fails."""
     view = x.view()
     view.setflags(write=False)
     return view

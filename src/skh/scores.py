@@ -1,10 +1,8 @@
-"""How far an estimated trajectory is from the truth, and whether its covariances are honest.
+"""Errors of estimated trajectories, and consistency of their covariances.
 
-Errors are those of the package `evo`: the absolute trajectory error compares positions, the
-relative pose error compares motions over a number of frames.  Both compare pose by pose:
-`skh.trajectory.associate` pairs the poses of two trajectories by time.  The normalised squared
-errors of states (NEES) and of innovations (NIS) are one on average, per dimension, where a filter's
-covariances are right.
+As in the package `evo`, the absolute trajectory error compares positions, the relative pose error
+motions over a number of frames; `skh.trajectory.associate` pairs poses by time.  Normalised squared
+errors of states (NEES) and innovations (NIS) average one per dimension if covariances are right.
 
 >>> t, R = np.arange(3.0), np.tile(np.eye(3), (3, 1, 1))
 >>> truth = Trajectory(t, [[0, 0, 0], [1, 0, 0], [2, 1, 0]], R)
@@ -32,13 +30,13 @@ from skh.trajectory import Trajectory, align, check_paired
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Errors over a trajectory and their statistics, named as `evo` names them."""
+    """Errors along a trajectory, and their statistics under the names of `evo`."""
 
     values: Array
 
     @property
     def rmse(self) -> float:
-        """Root of the mean square."""
+        """Root mean square."""
         return float(np.sqrt(np.mean(self.values**2)))
 
     @property
@@ -58,17 +56,14 @@ class Errors:
 
     @property
     def max(self) -> float:
-        """Largest."""
+        """Maximum."""
         return float(self.values.max())
 
 
 def ate(
     reference: Trajectory, estimate: Trajectory, *, aligned: bool = False, scale: bool = False
 ) -> Errors:
-    """Absolute trajectory error: distances of positions, in metres.
-
-    ``aligned`` fits the estimate to the reference first, ``scale`` (with it) its size as well.
-    """
+    """Absolute trajectory error: distances of positions in metres, after `align` if ``aligned``."""
     estimate = _prepared(reference, estimate, aligned, scale)
     return Errors(np.linalg.norm(estimate.positions - reference.positions, axis=1))
 
@@ -83,10 +78,10 @@ def rpe(
     aligned: bool = False,
     scale: bool = False,
 ) -> Errors:
-    """Relative pose error: how the motions over ``delta`` frames differ, in metres or radians.
+    """Relative pose error: differences of motions over ``delta`` frames, in metres or radians.
 
-    Pairs follow each other (0 to delta, delta to 2 delta, ...), or start at every frame with
-    ``all_pairs``.  Alignment without scale does not change it.
+    Motions are consecutive (0 to delta, delta to 2 delta, ...), or start at every frame with
+    ``all_pairs``.  Alignment without scale does not change the errors.
     """
     delta = _checks.positive_int("delta", delta)
     estimate = _prepared(reference, estimate, aligned, scale)
@@ -112,7 +107,7 @@ def _prepared(
 
 
 def _motion(path: Trajectory, start: Indices, delta: int) -> tuple[Array, Array]:
-    """Rotations and translations from poses to those ``delta`` later, in the earlier frames."""
+    """Rotations and translations over ``delta`` frames, in the earlier pose's frame."""
     back = transpose(path.rotations[start])
     moved = path.positions[start + delta] - path.positions[start]
     return back @ path.rotations[start + delta], apply(back, moved)
@@ -120,7 +115,7 @@ def _motion(path: Trajectory, start: Indices, delta: int) -> tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class Consistency:
-    """Normalised squared errors, each a chi-square of ``d`` degrees of freedom if all is right."""
+    """Normalised squared errors: chi-square with ``d`` degrees of freedom if consistent."""
 
     values: Array  # (T,)
     d: int
@@ -132,11 +127,11 @@ class Consistency:
 
     @property
     def median(self) -> float:
-        """Their median over that of the chi-square: one if all is right, whatever a few rows do."""
+        """Median over that of the chi-square: one if consistent, robust to outliers."""
         return float(np.median(self.values) / stats.chi2.median(self.d))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Where the mean lies with this probability if all is right and errors are independent."""
+        """Interval of the mean with this probability, if consistent and independent."""
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, got {level!r}")
         n = len(self.values) * self.d
@@ -145,9 +140,7 @@ class Consistency:
 
 
 def nees(errors: ArrayLike, covariances: ArrayLike) -> Consistency:
-    """Normalised squared errors e' P^-1 e, for errors (T, d) and one covariance or T of them.
-
-    Errors of poses are those of `PoseEstimate.error`, in the axes of its covariance.
+    """Normalised squared errors e' P^-1 e, for errors (T, d) and one or T covariances.
 
     >>> nees([[1.0, 0.0], [0.0, 2.0]], np.eye(2)).values
     array([1., 4.])
@@ -168,16 +161,13 @@ def nees(errors: ArrayLike, covariances: ArrayLike) -> Consistency:
 
 
 def nis(innovations: ArrayLike, covariances: ArrayLike) -> Consistency:
-    """`nees` of innovations, y less its prediction, with their covariances."""
+    """`nees` of innovations (y minus its prediction) and their covariances."""
     return nees(_checks.points("innovations", innovations), covariances)
 
 
 @dataclass(frozen=True, eq=False)
 class PoseEstimate:
-    """A pose with its covariance, as ROS' ``PoseWithCovariance`` has it.
-
-    The rows of ``covariance`` (6, 6) are x, y, z and turns about the fixed axes X, Y, Z.
-    """
+    """A pose and its covariance of x, y, z and rotations about fixed axes X, Y, Z, as in ROS."""
 
     position: Array
     rotation: Array
@@ -185,18 +175,16 @@ class PoseEstimate:
 
     @property
     def quaternion(self) -> Array:
-        """(x, y, z, w)."""
+        """Unit quaternion (x, y, z, w)."""
         return rotation.quaternion(self.rotation)
 
     def error(self, truth: Pose) -> Array:
-        """The increment from the estimate to the truth, (6,), in the axes of the covariance."""
+        """Increment (6,) from the estimate to the truth, for `nees` with the covariance."""
         return _in_fixed_axes(truth, Pose(self.position, self.rotation))
 
 
 def pose_estimate(poses: Pose, w: ArrayLike) -> PoseEstimate:
-    """The mean of weighted poses (n rows), and their covariance in the order of ROS.
-
-    States of `SE2` become poses by `skh.geometry.in_space`.
+    """Return the mean and covariance of weighted poses; for `SE2`, see `skh.geometry.in_space`.
 
     >>> poses = Pose(np.array([[0.0, 0, 0], [2, 0, 0]]), np.tile(np.eye(3), (2, 1, 1)))
     >>> estimate = pose_estimate(poses, [0.5, 0.5])
@@ -216,7 +204,7 @@ def pose_estimate(poses: Pose, w: ArrayLike) -> PoseEstimate:
 
 
 def _in_fixed_axes(poses: Pose, origin: Pose) -> Array:
-    """The increments from ``origin`` with turns about the fixed axes instead of the body's."""
+    """Increments from ``origin``, with rotations about the fixed axes, not the body's."""
     increments = SE3().minus(poses, origin)
     increments[..., 3:] = increments[..., 3:] @ origin.rotation.T
     return increments

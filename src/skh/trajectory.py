@@ -1,8 +1,4 @@
-"""Trajectories of poses as robotics keeps them: TUM files, association by time, alignment.
-
-A TUM file has one pose per line, ``time x y z qx qy qz qw``, and comments after ``#``.  Scores of
-one trajectory against another are in `skh.scores`.
-"""
+"""Trajectories of poses: TUM files (lines ``time x y z qx qy qz qw``), association, alignment."""
 
 from __future__ import annotations
 
@@ -26,12 +22,12 @@ class Located(Protocol):
 
     @property
     def position(self) -> Array:
-        """(3,)."""
+        """Position, (3,)."""
         ...
 
     @property
     def rotation(self) -> Array:
-        """(3, 3), body to world."""
+        """Rotation from body to world, (3, 3)."""
         ...
 
 
@@ -72,14 +68,12 @@ class Trajectory:
         return rotation.quaternion(self.rotations)
 
     def at(self, index: Indices) -> Trajectory:
-        """The poses of the given indices."""
+        """The poses at the given indices."""
         return Trajectory(self.times[index], self.positions[index], self.rotations[index])
 
     @classmethod
     def of(cls, times: ArrayLike, poses: Pose | Iterable[Located]) -> Trajectory:
-        """Poses, one for each time: a `Pose` of T rows, or single ones, estimated or not.
-
-        States of `SE2` become poses by `skh.geometry.in_space`.
+        """Build from a `Pose` of T rows or T single ones; for `SE2`, see `skh.geometry.in_space`.
 
         >>> still = Pose(np.zeros(3), np.eye(3))
         >>> len(Trajectory.of([0.0, 0.1], [still, still]))
@@ -90,21 +84,21 @@ class Trajectory:
         single = list(poses)
         if not all(hasattr(pose, "position") and hasattr(pose, "rotation") for pose in single):
             raise TypeError(
-                f"poses must be a Pose or single ones, such as skh.geometry.in_space(states) for "
+                f"poses must be a Pose or single poses, such as skh.geometry.in_space(states) for "
                 f"rows (x, y, heading), got {poses!r}"
             )
         return cls(times, [pose.position for pose in single], [pose.rotation for pose in single])
 
 
 def write_tum(path: str | Path, trajectory: Trajectory) -> None:
-    """Write a TUM file; what `read_tum` reads back is the same to the last digit or two."""
+    """Write a TUM file; `read_tum` recovers it to the last digit or two."""
     rows = np.column_stack([trajectory.times, trajectory.positions, trajectory.quaternions])
     lines = (" ".join(f"{value:.17g}" for value in row) for row in rows.tolist())
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def read_tum(path: str | Path) -> Trajectory:
-    """Read a TUM file; a ValueError names the line that is none."""
+    """Read a TUM file; a ValueError names a malformed line."""
     rows: list[list[float]] = []
     for i, line in enumerate(_text(Path(path)).splitlines(), 1):
         pose = line.partition("#")[0].strip()
@@ -122,7 +116,7 @@ def read_tum(path: str | Path) -> Trajectory:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")  # some editors begin files with a mark
+        return path.read_text(encoding="utf-8-sig")  # skips a byte order mark
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} must be text in UTF-8 ({error})") from error
 
@@ -143,11 +137,10 @@ def _tum_row(line: str, where: str) -> list[float]:
 def associate(
     reference: Trajectory, estimate: Trajectory, max_difference: float = 0.01
 ) -> tuple[Trajectory, Trajectory]:
-    """The poses of both at the same times, paired with the nearest in time.
+    """Pair the poses of two trajectories by time.
 
-    For each pose of the shorter trajectory the nearest one of the longer, if it is within
-    ``max_difference`` seconds, as in `evo`; but a pose that is the nearest of several is paired
-    once, with the nearest of them.
+    Each pose of the shorter trajectory is paired with the nearest of the longer, if within
+    ``max_difference`` seconds, as in `evo`, but a pose of the longer is paired at most once.
     """
     if not max_difference >= 0:
         raise ValueError(f"max_difference must be a non-negative number, got {max_difference!r}")
@@ -175,13 +168,13 @@ def _nearest(short: Array, long: Array, most: float) -> tuple[Indices, Indices]:
 
 
 def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -> Trajectory:
-    """``estimate`` moved and turned (and scaled) so that its positions fit best (Umeyama, 1991)."""
+    """Fit ``estimate`` to ``reference`` by a rigid motion, scaled if ``scale`` (Umeyama, 1991)."""
     check_paired(reference, estimate)
     x, y = estimate.positions, reference.positions
     mx, my = x.mean(axis=0), y.mean(axis=0)
     C = (y - my).T @ (x - mx) / len(x)
     U, D, Vt = np.linalg.svd(C)
-    if D[1] <= 1e-15 * max(D[0], 1.0):  # the values come in falling order
+    if D[1] <= 1e-15 * max(D[0], 1.0):  # in descending order
         raise ValueError("alignment needs positions that do not all lie on a line")
     signs = np.array([1.0, 1.0, np.linalg.det(U) * np.linalg.det(Vt)])
     R = (U * signs) @ Vt
@@ -191,7 +184,7 @@ def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -
 
 
 def check_paired(reference: Trajectory, estimate: Trajectory) -> None:
-    """Refuse trajectories that do not have one pose for each of the other's, at about its time."""
+    """Raise unless both trajectories have equally many poses at about the same times."""
     for name, path in (("reference", reference), ("estimate", estimate)):
         if not isinstance(path, Trajectory):
             raise TypeError(f"{name} must be a Trajectory, got {path!r}")
@@ -202,7 +195,7 @@ def check_paired(reference: Trajectory, estimate: Trajectory) -> None:
         )
     apart = np.abs(estimate.times - reference.times)
     i = int(apart.argmax())
-    if apart[i] > np.diff(reference.times).max(initial=0.0):  # nearer to another pose, or to none
+    if apart[i] > np.diff(reference.times).max(initial=0.0):  # more than a frame apart
         raise ValueError(
             f"estimate must have the times of reference, got {estimate.times[i]} instead of "
             f"{reference.times[i]} at index {i}: pair them with associate first"

@@ -145,7 +145,7 @@ def test_the_covariance_of_a_pose_has_the_order_of_ros():
     np.testing.assert_allclose(estimate.quaternion, [0, 0, 0.5**0.5, 0.5**0.5], atol=1e-12)
 
 
-def test_normalised_errors_of_poses_that_head_anywhere():
+def test_normalised_errors_of_poses_with_any_heading():
     """The truth is one more particle of the cloud; 500 particles, rolls ten times the others."""
     rng, sd = np.random.default_rng(0), np.array([1.0, 0.5, 0.2, 0.2, 0.02, 0.02])
     errors, covariances = [], []
@@ -171,7 +171,7 @@ def test_a_trajectory_of_estimates_and_of_stacked_poses(tmp_path):
         np.testing.assert_allclose(again.rotations, path.rotations, atol=1e-14)
 
 
-def test_a_tum_file_of_an_editor_that_marks_its_files(tmp_path):
+def test_a_tum_file_with_a_byte_order_mark_is_read(tmp_path):
     (tmp_path / "a.txt").write_text(AT_1, encoding="utf-8-sig")
     np.testing.assert_array_equal(read_tum(tmp_path / "a.txt").times, [1700000000.5])
 
@@ -181,10 +181,10 @@ def test_a_tum_file_of_an_editor_that_marks_its_files(tmp_path):
     [
         (lambda: ate(ONE, None), "estimate must be a Trajectory, got None"),
         (lambda: pose_estimate("here", [1, 1]), "poses must be a Pose, such as"),
-        (lambda: Trajectory.of([0.0], np.zeros((1, 3))), "poses must be a Pose or single ones"),
+        (lambda: Trajectory.of([0.0], np.zeros((1, 3))), "poses must be a Pose or single poses"),
     ],
 )
-def test_what_is_of_the_wrong_kind_is_named(call, message):
+def test_wrong_types_are_named(call, message):
     with pytest.raises(TypeError, match=message):
         call()
 
@@ -346,7 +346,7 @@ def test_poses_in_the_plane_are_poses_in_space():
     assert not estimate.covariance[2:5].any()
 
 
-def test_the_median_of_normalised_errors_is_not_moved_by_a_few_rows():
+def test_the_median_of_normalised_errors_is_robust_to_outliers():
     errors = np.random.default_rng(0).standard_normal((4_000, 3))
     errors[:100] *= 1e3
     found = nees(errors, np.eye(3))

@@ -47,7 +47,7 @@ BAD_RECORDS = {
     ),
     "move that loses a part": (
         {"move": lambda s, t, x, c, x_next: {**c, "constant": (None,)}},
-        r"model.move at t=0 must return the records .* got None where there were some before",
+        r"model.move at t=0 must return the records .* got None although there were records before",
     ),
     "likelihood that returns no records": (
         {"log_likelihood": lambda s, t, x, y, c: (np.zeros(4), None)},
@@ -90,7 +90,7 @@ BAD_RECORDS = {
 
 
 @pytest.mark.parametrize(("methods", "message"), BAD_RECORDS.values(), ids=BAD_RECORDS)
-def test_records_are_not_lost(methods, message):
+def test_missing_or_malformed_records_are_rejected(methods, message):
     with pytest.raises(ValueError, match=message):
         step_twice(**methods)
 
@@ -107,7 +107,7 @@ BAD_LIKELIHOODS = {
 
 @pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize(("value", "message"), BAD_LIKELIHOODS.values(), ids=BAD_LIKELIHOODS)
-def test_log_likelihoods_are_real_numbers(value, message, plain):
+def test_log_likelihoods_must_be_real_numbers(value, message, plain):
     model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 1.0), lambda t, x, y: value)
     if plain:
         model = type("M", (), {m: getattr(model, m) for m in ("prior", "transition")})()
@@ -118,7 +118,7 @@ def test_log_likelihoods_are_real_numbers(value, message, plain):
 
 
 @pytest.mark.parametrize("value", [True, 1j, "1", None, np.ma.masked])
-def test_the_log_likelihood_of_one_particle_is_a_real_number(value):
+def test_the_log_likelihood_of_one_particle_must_be_a_real_number(value):
     model = skh.model_from_functions(
         ([0.0], 1.0), lambda t, x: (x, 1.0), lambda t, x, y: value, batched=False
     )

@@ -1,1 +1,1 @@
-"""What runs beside the mathematics: threads, memory, the notice at compilation, progress bars."""
+"""Runtime support: threads, memory, compilation notice, progress bars."""

@@ -1,4 +1,4 @@
-"""A word to the user while the kernels are compiled, which happens once after installation."""
+"""Notice while kernels are compiled, which happens once after installation."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-PATIENCE = 2.0  # seconds; loading kernels that were compiled before takes less
+PATIENCE = 2.0  # seconds; loading compiled kernels takes less
 NOTICE = "skh: a first call; kernels are compiled once after installation (up to half a minute) ..."
 
-_ready = False  # after the first call: a timer for each would cost a tenth of a millisecond
+_ready = False  # after the first call: a timer per call would cost 0.1 ms
 
 
 @contextmanager
 def notice_while_compiling() -> Iterator[None]:
-    """Say so if the work inside takes long because nothing has been compiled yet."""
+    """Print a notice if the first block takes long, as kernels are being compiled."""
     global _ready
     if _ready:
         yield

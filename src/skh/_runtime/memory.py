@@ -1,12 +1,10 @@
-"""Freed memory is kept for the next call.
+"""Reuse of freed memory between calls.
 
-The C library of Linux returns freed memory to the system once there is more of it than twice the
-largest block seen so far, and the next call has it cleared and mapped again, page by page: an
-eighth of the time with 50,000 search points.  A large block that comes and goes without being
-touched raises that limit.
-
-That does not reach blocks of 32 MiB and more, of which there are many with 100,000 particles.  To
-keep those as well is up to whoever owns the process; it saves a sixth of the time.
+The C library of Linux returns freed memory to the system above twice the size of the largest block
+so far; mapping and clearing it again takes an eighth of the time with 50,000 search points.
+Allocating and freeing a large untouched block raises that limit, but blocks of 32 MiB and more,
+common with 100,000 particles, are not covered.  Keeping those too saves a sixth of the time, but
+affects the whole process, so it is left to applications.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import sys
 
 import numpy as np
 
-LARGEST_BLOCK = 31 << 20  # the C library leaves blocks of 32 MiB and more out of account
+LARGEST_BLOCK = 31 << 20  # the limit ignores blocks of 32 MiB and more
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
 
 
@@ -26,7 +24,7 @@ def keep_freed_memory() -> None:
 
 
 def keep_all_freed_memory() -> None:
-    """Let this process return none of its memory: not even large blocks are mapped one by one."""
+    """Never return freed memory to the system (Linux), not even large blocks."""
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: 0)
         mallopt(M_MMAP_MAX, 0)

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar, the caller's own function, or silence."""
+"""Progress of long computations: a bar, the caller's function, or nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Report = Callable[[int, int], None]
 
 @contextmanager
 def progress_bar(progress: bool | Report, description: str) -> Iterator[Report]:
-    """A function ``report(done, total)`` for the block inside; a bar if ``progress`` is True."""
+    """Yield a function ``report(done, total)``; it draws a bar if ``progress`` is True."""
     if callable(progress):
         yield progress
         return

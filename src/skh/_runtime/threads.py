@@ -1,8 +1,7 @@
-"""How many threads the loops over search points use: one, unless told otherwise.
+"""Number of threads in loops over search points: one by default.
 
-Most users run many filters at once, one per process, and threads inside each would only get in
-their way.  For one large problem, `set_threads` or the environment variable ``SKH_THREADS`` says
-how many.  The result does not depend on it.
+Often many filters run at once, one per process, and more threads would compete for cores.  For one
+large problem use `set_threads` or the environment variable ``SKH_THREADS``; results are the same.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from numba.core import config
 
 from skh import _checks
 
-MIN_POINTS = 8192  # for fewer, waking up threads takes longer than the work
+MIN_POINTS = 8192  # with fewer, starting threads takes longer than the work
 
-# What numba would put into threads unasked, at microseconds per array expression.
+# Numba parallelises these by default, which costs microseconds per array expression.
 AUTOMATIC = ("comprehension", "fusion", "inplace_binop", "numpy", "reduction", "setitem", "stencil")
 ONLY_PRANGE = dict.fromkeys(AUTOMATIC, False)
 
@@ -29,10 +28,10 @@ _threads = 1
 
 
 def set_threads(n: int) -> None:
-    """Use ``n`` threads, or as many as the machine has cores if that is less.
+    """Use ``n`` threads, at most as many as the machine has cores.
 
-    With more than one, call this library from one Python thread at a time, and leave it the cores:
-    threads that must wait for a core taken by others are slower than one thread.
+    With more than one, call this library from one Python thread at a time and keep the cores free:
+    threads that wait for a busy core are slower than one thread.
     """
     global _threads
     most = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined] # set at import
@@ -40,12 +39,11 @@ def set_threads(n: int) -> None:
 
 
 def get_threads() -> int:
-    """The number of threads in use."""
+    """Return the number of threads in use."""
     return _threads
 
 
 def _threads_from_environment(text: str) -> int:
-    """The number of threads that the variable SKH_THREADS asks for; one if it is empty."""
     text = text.strip() or "1"
     if not text.isdecimal() or int(text) == 0:
         raise ValueError(f"SKH_THREADS must be a positive integer, got {text!r}")
@@ -56,7 +54,7 @@ set_threads(_threads_from_environment(os.environ.get("SKH_THREADS", "")))
 
 
 def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
-    """A compiled kernel for so many points: itself, or its twin that uses the threads."""
+    """Return the kernel or, if worthwhile for ``points``, its multithreaded twin."""
     if _threads == 1 or points < MIN_POINTS:
         return kernel
 
@@ -73,8 +71,8 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
 
 @contextmanager
 def threads_enabled() -> Iterator[None]:
-    """The threads for all kernels that are called inside, without asking for them each time."""
-    if _threads == 1:  # do not even wake numba's pool: a process that has one cannot be forked
+    """Enable the threads for all kernels called in the block."""
+    if _threads == 1:  # do not start numba's pool: a process with one cannot be forked
         yield
         return
     before = numba.get_num_threads()
@@ -87,7 +85,7 @@ def threads_enabled() -> Iterator[None]:
 
 @cache
 def _twin(kernel: Any) -> Callable[..., Any]:
-    """The same source compiled for threads; under another name, for numba's cache on disk."""
+    """Compile the same source for threads, under another name for numba's disk cache."""
     source = kernel.py_func
     twin = FunctionType(source.__code__, source.__globals__, f"{source.__name__}_in_threads")
     twin.__qualname__ = twin.__name__

@@ -1,4 +1,4 @@
-"""What a filter knows before an observation, after it (`Belief`), and after a series of them."""
+"""Filtering distributions (`Belief`) and the result of a filter run (`FilterResult`)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ class Predicted:
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """The filtering distribution at time ``t``: particles ``x`` (n, d) with weights ``w`` (n,).
+    """Filtering distribution at time ``t``: particles ``x`` (n, d) with weights ``w`` (n,).
 
-    ``ancestor`` (n,) points into the particles of the step before (at t = 0: into the components
-    of the prior), ``carry`` holds the records of a `CarryingModel`, ``z`` the mean and covariance
-    of its hidden part given each particle, ``mmd`` is the error of the quadrature at this step (NaN
-    where the rule does not measure it), ``log_evidence_increment`` estimates
-    log p(y_t | y_{0:t-1}).
+    ``ancestor`` (n,) indexes the particles of the previous step (at t = 0 the prior's components).
+    ``carry`` holds the records of a `CarryingModel`, ``z`` the mean and covariance of its hidden
+    part given each particle.  ``mmd`` is the quadrature error of this step (NaN if the rule does
+    not compute it), ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}).
 
     >>> import skh
     >>> belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 100, rng=0).step(0.5)
@@ -52,11 +51,11 @@ class Belief:
     n_likelihood_evaluations: int
     carry: Any = None
     z: tuple[Array, Array] | None = None
-    information: LearnedInformation | None = None  # what the likelihoods so far have taught
+    information: LearnedInformation | None = None  # learned from the likelihoods so far
 
     @property
     def n_particles(self) -> int:
-        """Number of particles that the rule returned."""
+        """Number of particles returned by the rule."""
         return len(self.w)
 
     @cached_property
@@ -72,7 +71,7 @@ class Belief:
 
     @cached_property
     def joint_moments(self) -> tuple[Array, Array]:
-        """Mean and covariance of (x, z): those of the mixture of the particles' z."""
+        """Mean and covariance of (x, z) under the mixture of the particles' Gaussians of z."""
         if self.z is None:
             raise ValueError("the moments of z need a model with hidden_moments(carry)")
         m, P = self.z
@@ -105,7 +104,7 @@ class Belief:
 
 
 def _padded(P: Array, d: int) -> Array:
-    """Covariances of z as covariances of (x, z) for particles, whose x has no spread."""
+    """Embed covariances of z in those of (x, z); the x of a particle has no variance."""
     k = P.shape[-1] + d
     padded = np.zeros((len(P), k, k))
     padded[:, d:, d:] = P
@@ -114,30 +113,36 @@ def _padded(P: Array, d: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class FilterResult:
-    """The outcome of `particle_filter` on T observations.
+    """Result of `particle_filter` on T observations.
 
-    The log-evidence sums the logarithms of the normalising constants of Algorithm 2.  With random
-    rules the evidence itself is unbiased.  Points that were *optimised* are no unbiased sample:
-    with `FWQuad` the estimate is usually much closer, but biased, and with too small a kernel
-    variance it can be far off.
+    - ``means`` (T, d), ``covariances`` (T, d, d), ``quantiles`` (T, len(quantiles), d): of x
+    - ``log_evidence_increments`` (T,): estimates of log p(y_t | y_{0:t-1})
+    - ``ess``, ``n_particles`` (T,): effective sample sizes and numbers of particles
+    - ``mmd`` (T,): quadrature errors, NaN if the rule does not compute them
+    - ``n_likelihood_evaluations`` (T,): zero where nothing was observed
+    - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
+      hidden part z, else None
+    - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
+    - ``history``: the `Belief` of each step with ``history=True``, else None
 
-    Of a `skh.geometry.Charted` model, ``means``, ``covariances``, ``quantiles`` and
-    `trajectories` are coordinates, each in the chart of its step; ``mean_states`` and
-    `skh.geometry.paths_of` are states.
+    With random rules the estimate of the evidence is unbiased.  With `FWQuad`, whose points are
+    optimised, it is usually much closer but biased, and can be far off if the kernel variance is
+    too small.  For charted models, moments, quantiles and `trajectories` are coordinates, each in
+    the chart of its step; ``mean_states`` and `skh.geometry.paths_of` are states.
     """
 
-    means: Array  # (T, d)
-    covariances: Array  # (T, d, d)
-    log_evidence_increments: Array  # (T,)
-    ess: Array  # (T,)
-    mmd: Array  # (T,): error of the quadrature at each step, NaN where the rule does not know it
-    n_particles: NDArray[np.intp]  # (T,)
-    n_likelihood_evaluations: NDArray[np.intp]  # (T,): zero where nothing was observed
-    quantiles: Array  # (T, len(quantiles), d)
-    z_means: Array | None = None  # (T, n_z), where the model has a hidden part z
-    joint_covariances: Array | None = None  # (T, d + n_z, d + n_z) of (x, z)
-    mean_states: Any = None  # (T, ...): for SE3 a Pose; None for models in R^d, which have means
-    history: tuple[Belief, ...] | None = None  # the belief of each step, where it was asked for
+    means: Array
+    covariances: Array
+    log_evidence_increments: Array
+    ess: Array
+    mmd: Array
+    n_particles: NDArray[np.intp]
+    n_likelihood_evaluations: NDArray[np.intp]
+    quantiles: Array
+    z_means: Array | None = None
+    joint_covariances: Array | None = None
+    mean_states: Any = None
+    history: tuple[Belief, ...] | None = None
 
     @property
     def z_covariances(self) -> Array | None:
@@ -147,22 +152,21 @@ class FilterResult:
 
     @property
     def log_evidence(self) -> float:
-        """Estimate of log p(y_{0:T-1}); on its bias see above."""
+        """Estimate of log p(y_{0:T-1}): the sum of the increments."""
         return float(self.log_evidence_increments.sum())
 
     def trajectories(self) -> tuple[Array, Array]:
-        """The paths x_{0:T-1} that lead to the last particles, ``(n, T, d)``, and their weights.
+        """Return the paths x_{0:T-1} to the last particles, ``(n, T, d)``, and their weights.
 
-        Read from the ancestors in the history; the further back, the fewer distinct points.  Those
-        that `skh.Smoothed` has moved are read as they were.  For the states of a charted model see
-        `skh.geometry.paths_of`.
+        Needs ``history=True``; the further back, the fewer distinct points.  Ancestors displaced by
+        `skh.Smoothed` keep their original x.  For charted models see `skh.geometry.paths_of`.
         """
         path = trace_ancestors(self.history)
         return np.stack([belief.x[line] for belief, line in path], axis=1), path[-1][0].w
 
 
 def trace_ancestors(history: tuple[Belief, ...] | None) -> list[tuple[Belief, Indices]]:
-    """Each belief, with those of its particles that lead to the last ones, one for each."""
+    """Return each belief with the indices of the last particles' ancestors in it."""
     if history is None:
         raise ValueError("trajectories need particle_filter(..., history=True)")
     path, line = [], np.arange(history[-1].n_particles)
@@ -173,20 +177,20 @@ def trace_ancestors(history: tuple[Belief, ...] | None) -> list[tuple[Belief, In
 
 
 def quantile_levels(quantiles: ArrayLike) -> Array:
-    """``quantiles`` as an array of numbers in [0, 1]."""
+    """Validate quantile levels: a vector of numbers in [0, 1]."""
     levels = np.atleast_1d(_checks.real_array("quantiles", quantiles))
     if levels.ndim != 1 or ((levels < 0) | (levels > 1)).any():
         raise ValueError(f"quantiles must be numbers in [0, 1], got {quantiles!r}")
     return levels
 
 
-MeanState = Callable[[Belief], Any]  # of a model whose states are no vectors
+MeanState = Callable[[Belief], Any]  # for models whose states are not vectors
 
 
 def summary(
     belief: Belief, quantiles: Array, mean_state: MeanState | None = None
 ) -> dict[str, Any]:
-    """What a belief contributes to each field of a `FilterResult`."""
+    """Return a belief's row of each field of a `FilterResult`."""
     levels = belief.quantile(quantiles) if len(quantiles) else np.empty((0, belief.x.shape[1]))
     hidden = belief.z and {"z_means": belief.z_mean, "joint_covariances": belief.joint_moments[1]}
     return {
@@ -204,7 +208,7 @@ def summary(
 
 
 def stack_fields(values: Sequence[Any], axis: int = 0) -> Any:
-    """Arrays along a new axis; of tuples and dicts, part by part."""
+    """Stack arrays along a new axis; tuples and dicts part by part."""
     first = values[0]
     if isinstance(first, dict):
         return {name: stack_fields([value[name] for value in values], axis) for name in first}

@@ -1,24 +1,20 @@
-r"""Carried records: gather them by ancestor, and move them where a rule has moved the particles.
+r"""Carried records: gather them by ancestor, and adapt them where a rule displaced particles.
 
-A rule may draw a point from a displaced component (`rules.smoothed`), and reports the displacement
-as a `rules.base.Shift`.  The ancestor is then displaced as well, and so is everything that it
-carries: a particle displaced forwards gets the correlated change in velocity and map.  The
-correlations are those of the particles.  With weights w, means m_i of the components and any number
-v_i of particle i (a coordinate, the mean of a Kalman filter), a shift :math:`\Delta` of the mean
-changes v_i by its regression on the means,
+A rule may draw a point from a displaced component (`rules.smoothed`) and report the displacement
+as a `rules.base.Shift`.  The ancestor and its record are then displaced too: a particle displaced
+forwards gets the correlated change in velocity and map.  With weights w, means m_i of the
+components and any quantity v_i of particle i (a coordinate, the mean of a Kalman filter), a shift
+:math:`\Delta` of the mean changes v_i by its regression on the means,
 
-.. math::
-
-    v_i \leftarrow v_i + \beta \Delta, \qquad
+.. math:: v_i \leftarrow v_i + \beta \Delta, \qquad
     \beta = \mathrm{Cov}_w(v, m)\, \mathrm{Cov}_w(m)^{-1}.
 
-For v = m that is :math:`\Delta` itself: where a transition is linear, a displaced particle leads to
-the displaced component exactly.  The residual of the regression stays with the particle.  Where
-particles have several components each (modes, say), every kind has a regression of its own.
+For v = m the change is :math:`\Delta`: under a linear transition a displaced particle leads exactly
+to the displaced component.  The residual of the regression stays with the particle.  If particles
+have several components each (modes, say), each kind of component has its own regression.
 
-A shift that is known only up to a covariance L L' makes the record uncertain.  Each column of L is
-added to the shift in turn, and the resulting differences of the record are added to its
-covariances, which is exact for linear models.
+If the shift is uncertain with covariance L L', each column of L is added to it in turn, and the
+resulting differences of the record are added to its covariances.  This is exact for linear models.
 """
 
 from __future__ import annotations
@@ -38,44 +34,44 @@ from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
 
 C = TypeVar("C")
-MIN_VARIANCE = 1e-10  # of a coordinate's variance: a direction with no more of it has none
+MIN_VARIANCE = 1e-10  # smaller eigenvalues of the correlation matrix count as zero
 
 
 @runtime_checkable
 class Displaceable(Protocol):
-    """A `CarryingModel` whose records can be those of moved particles."""
+    """A `CarryingModel` whose records can be displaced, as `skh.Smoothed` needs."""
 
     def displaced(self, carry: Carry, ancestors: Ancestors) -> Carry:
-        """A record with ``ancestors.moved`` for its means and ``ancestors.rows`` for the rest."""
+        """Apply ``ancestors.moved`` to means in ``carry``, ``ancestors.rows`` to the rest."""
         ...
 
     def blurred(self, carry: Carry, others: Sequence[Carry]) -> Carry:
-        """A record with the `scatter` of its means in the others added to its covariances."""
+        """Add the `scatter` of the means in ``others`` to the covariances in ``carry``."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Ancestors:
-    """The particles that n points come from, and how far each is moved."""
+    """The ancestors of n points, and their displacements."""
 
-    index: Indices  # (n,): which particle
-    kind: Indices  # (n,): which of its components
+    index: Indices  # (n,): the particle
+    kind: Indices  # (n,): which of the particle's components
     shift: Array  # (n, d)
-    regressions: Sequence[Array]  # for each kind (d, particles): times any numbers, their slope
+    regressions: Sequence[Array]  # per kind (d, particles): product with values = slopes
 
     @classmethod
     def of(cls, component: Indices, shift: Array, p: Predictive) -> Ancestors:
-        """The particles that moved components of ``p`` belong to."""
+        """Return the ancestors of displaced components of ``p``."""
         each = p.components_per_particle
         kinds = [_regression(p.weights[k::each], p.means[k::each]) for k in range(each)]
         return cls(component // each, component % each, shift, kinds)
 
     def rows(self, carry: C) -> C:
-        """What the ancestors carry, as it is."""
+        """Gather the ancestors' rows of ``carry`` unchanged."""
         return gather(carry, self.index)  # type: ignore[no-any-return]
 
     def moved(self, values: Array) -> Array:
-        """Numbers of all particles, (particles, ...), as those of the moved ancestors."""
+        """Return ``values`` (particles, ...) at the ancestors, displaced with them."""
         v = values.reshape(len(values), -1)
         moved = v[self.index]
         for k, regression in enumerate(self.regressions):
@@ -85,12 +81,12 @@ class Ancestors:
 
 
 def _regression(w: Array, m: Array) -> Array:
-    """Cov(m)^-1 times what gives the covariance of m with any other numbers."""
+    """Return Cov(m)^-1 C, where C v is the covariance of m with values v."""
     w = w / max(w.sum(), np.finfo(float).tiny)
     centred = m - w @ m
     covariance = (w * centred.T) @ centred
     sd = standard_deviations(covariance.diagonal(), m)
-    # Of the correlations, so that it does not depend on units which directions count.
+    # Of the correlations, so that the choice of directions does not depend on units.
     variances, axes = np.linalg.eigh(covariance / np.outer(sd, sd))
     there = variances > MIN_VARIANCE
     back = axes[:, there] / sd[:, None]
@@ -104,8 +100,8 @@ def move_records(
     points: WeightedPoints,
     p: Predictive,
 ) -> Carry:
-    """The records of points of ``p``: those of their ancestors among ``old``, moved along."""
-    if old.carry is None:  # plain particles have nothing to take along
+    """Return the records of points of ``p``: their ancestors' in ``old``, updated by the model."""
+    if old.carry is None:  # a plain model
         return None
     (n, d), where = points.x.shape, f"model.move at t={t}"
     if (shift := points.shift) is None:
@@ -117,7 +113,7 @@ def move_records(
     ancestors = Ancestors.of(component, np.concatenate([shift.mean, *columns]), p)
     records = displaceable(model).displaced(old.carry, ancestors)
     records = check_carry(records, len(x), "model.displaced", old.carry)
-    records = model.move(t, ancestors.moved(old.x), records, x)  # all of them in one call
+    records = model.move(t, ancestors.moved(old.x), records, x)  # one call for all
     records = check_carry(records, len(x), where, old.carry)
     first, *others = (gather(records, rows) for rows in np.arange((1 + d) * n).reshape(1 + d, n))
     blurred = displaceable(model).blurred(first, others)
@@ -125,16 +121,16 @@ def move_records(
 
 
 def displaceable(model: object) -> Displaceable:
-    """The model, if it is one."""
+    """Return ``model`` if it is `Displaceable`, else raise TypeError."""
     if not isinstance(model, Displaceable):
         raise TypeError(
-            "a rule that smooths moves what particles carry: it needs a model with "
+            "a rule that displaces particles needs a model with "
             f"displaced(carry, ancestors) and blurred(carry, others), got {model!r}"
         )
     return model
 
 
 def scatter(values: Array, others: Sequence[Array]) -> Array:
-    """The sum of the squares e e' of the differences of others, (..., k, k) for (..., k)."""
+    """Sum e e' over the differences e of ``others`` from ``values``: (..., k, k)."""
     e = np.stack(others) - values
     return np.asarray(np.einsum("c...i,c...j->...ij", e, e))

@@ -1,4 +1,4 @@
-"""Models from plain functions, for people who have those."""
+"""Models from plain functions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FunctionModel:
 
 
 def _number(value: Any, t: int, i: int) -> float:
-    """The log-likelihood of one particle; an array of one number is one too."""
+    """Validate the log-likelihood of one particle: a number or an array of size one."""
     where = f"log_likelihood of particle {i} at t={t}"
     array = check_real_numbers(value, where)
     if array.size != 1:
@@ -59,20 +59,20 @@ def model_from_functions(
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
 ) -> FunctionModel:
-    """A model from plain functions.
+    """Return a model made of plain functions.
 
     Parameters
     ----------
     prior : GaussianMixture or (mean, covariance)
-        The distribution of x_0; the pair means one Gaussian.
+        Distribution of x_0; the pair means one Gaussian.
     transition : f(t, x) -> (means, covariances)
         For all rows of ``x`` at once, as in `Model`.
     log_likelihood : f(t, x, y) -> (n,) array
-        For all rows of ``x`` at once; or, with ``batched=False``, for one particle of shape (d,),
-        returning one number: the natural form of a ray caster or an image likelihood.
+        For all rows of ``x`` at once; or, with ``batched=False``, one number for one particle of
+        shape (d,), as a ray caster or an image likelihood computes it.
     observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
-        The Fisher information of y_t, at all rows of ``x`` or at each, for rules that make their
-        own kernel; without it they learn it from the likelihoods.
+        Fisher information of y_t, common or per row of ``x``, for rules that choose their own
+        kernel; without it, the filter learns it from the likelihoods.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def model_from_functions(
 
 
 def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
-    """A prior given as a mixture, or as the mean and covariance of one Gaussian."""
+    """Return the prior as a mixture; (mean, covariance) means one Gaussian."""
     if isinstance(prior, GaussianMixture):
         return prior
     if not isinstance(prior, tuple) or len(prior) != 2:

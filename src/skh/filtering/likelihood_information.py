@@ -1,25 +1,23 @@
-r"""What the likelihood sees: the Fisher information of an observation, learned while filtering.
+r"""Fisher information of observations, learned from log-likelihoods while filtering.
 
-A filter that has just evaluated :math:`\ell_i = \log p(y_t | x_i)` knows more than weights: how
-sharply the likelihood falls off, and in which directions.  A function f is fitted to these values
-(`fit_log_likelihood`), and the mean of its curvature under the posterior,
+The values :math:`\ell_i = \log p(y_t | x_i)` show how sharply the likelihood falls off, and in
+which directions.  `fit_log_likelihood` fits a function f to them; its mean curvature under the
+posterior,
 
 .. math:: F = -E[\nabla^2 f],
 
-is the Fisher information in the state: zero along every direction that the observation does not
-see.
+is the Fisher information in the state, zero along directions that y_t does not depend on.
 
-Where there are hardly more particles than dimensions many functions fit, and which of them is taken
-decides.  f is a Gaussian process that expects the likelihood to change as it did before: the
-information S learned so far (plus a little in every direction, for what was not yet seen) is the
-metric of its covariance.  So each step asks only what the steps before did not explain, and a
-likelihood that sees few directions has them found within a few steps, although no single step has
-enough particles to do so (compare the recursive feature machines of Radhakrishnan et al., 2024).
-Whether f is a parabola or anything smooth is decided at each step by the marginal likelihood: a
-parabola needs far fewer particles, and is exactly right for Gaussian observations.
+With hardly more particles than dimensions, many functions fit.  f is a Gaussian process whose
+covariance has the information S learned so far, plus a little in every direction, as its metric.
+Each step thus learns what previous steps did not explain, and a likelihood that depends on few
+directions is learned within a few steps, although no single step has enough particles (compare the
+recursive feature machines of Radhakrishnan et al., 2024).  The marginal likelihood decides at each
+step whether f is a parabola, which needs far fewer particles and is exact for Gaussian
+observations, or a general smooth function.
 
-A model that knows better says so: ``observation_metric(t, x)`` returns F at each row of x,
-``(n, d, d)`` or one ``(d, d)``, for instance :math:`H^\top R^{-1} H`.
+A model may give F itself: ``observation_metric(t, x)`` returns ``(n, d, d)``, one for each row of
+x, or one ``(d, d)``, for instance :math:`H^\top R^{-1} H`.
 """
 
 from __future__ import annotations
@@ -29,29 +27,29 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy  # loads its parts when they are first used
+import scipy  # its submodules load on first use
 
 from skh._typing import Array
 from skh.gaussians.linear_algebra import standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 
-POOLING_WINDOW = 30  # steps over which evidence is pooled
-HEAD_START = 3.0  # a step counts so many times as much as those before: they knew less
-MAX_FITTED = 100  # particles that f is fitted to: the heaviest
-MAX_CENTRES = 16  # particles at which its curvature is taken: the heaviest of these
-MAX_DEPTH = 30.0  # log-likelihoods this far below the best are all alike: gone
-ACCURACY = 0.05  # of f, relative to the depth below the best (plus one)
-UNEXPECTED_SHARE = 0.01  # information expected in any direction, relative to the mean over all
-SQUARED_LENGTH = 0.3  # over which f departs from a parabola, relative to the state's spread
-DEPTH_LIMIT = 1e12  # keeps what is squared finite
-MIN_INFORMATION = 1e-3  # information in all directions together that is expected at least
-REGRESSION_JITTER = 1e-12  # of the regression, relative to its variance
+POOLING_WINDOW = 30  # steps over which information is pooled
+HEAD_START = 3.0  # weight of a step relative to earlier ones, whose fits were poorer
+MAX_FITTED = 100  # number of particles that f is fitted to: the heaviest
+MAX_CENTRES = 16  # number of those at which its curvature is evaluated: the heaviest
+MAX_DEPTH = 30.0  # log-likelihoods further below the best get the same posterior weight
+ACCURACY = 0.05  # of f, relative to 1 + depth below the best: the maximum matters most
+UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
+SQUARED_LENGTH = 0.3  # of departures from a parabola, relative to the state's spread
+DEPTH_LIMIT = 1e12  # keeps squares finite
+MIN_INFORMATION = 1e-3  # least total information expected
+REGRESSION_JITTER = 1e-12  # relative to the largest prior variance
 
 
 def model_information(
     observation_metric: Callable[[int, Array], Array], t: int, p: GaussianMixture
 ) -> Array:
-    """The information that the model knows, (d, d): its mean over the components of ``p``."""
+    """Average the model's ``observation_metric`` over the components of ``p``: (d, d)."""
     n, d = p.means.shape
     F = np.asarray(observation_metric(t, p.means), dtype=np.float64)
     if F.shape not in ((d, d), (n, d, d)) or not np.isfinite(F).all():
@@ -64,17 +62,17 @@ def model_information(
 
 @dataclass(frozen=True, eq=False)
 class LearnedInformation:
-    """The information learned up to a step, as a function of its likelihoods."""
+    """Information learned up to a step, computed on demand from its likelihoods."""
 
     x: Array  # (n, d): the particles of the last step with an observation
     w: Array  # (n,): their weights before it
     log_likelihood: Array  # (n,)
-    pooled: Array | None = None  # (d, d): the information of the steps before, if there were any
-    steps: int = 0  # how many there were
+    pooled: Array | None = None  # (d, d): information of the earlier steps, if any
+    steps: int = 0  # number of earlier steps
 
     @cached_property
     def matrix(self) -> Array:
-        """The pooled information, (d, d), symmetric but not necessarily positive."""
+        """Pooled information, (d, d): symmetric, possibly indefinite."""
         F = self._of_this_step()
         if self.pooled is None:
             return F
@@ -84,10 +82,7 @@ class LearnedInformation:
     def then(
         self, x: Array, w: Array, log_likelihood: Array, pooled: Array | None
     ) -> LearnedInformation:
-        """The same after one more step.
-
-        ``pooled`` is this `matrix` where the rule has used it; None leaves this step out.
-        """
+        """Add a step; ``pooled`` is this `matrix` if the rule used it, None skips this step."""
         if pooled is None:
             return LearnedInformation(x, w, log_likelihood, self.pooled, self.steps)
         return LearnedInformation(x, w, log_likelihood, pooled, self.steps + 1)
@@ -106,7 +101,7 @@ class LearnedInformation:
         return symmetric(T.T @ F @ T)
 
     def _whitening(self) -> tuple[Array, Array]:
-        """The map to coordinates in which the particles have unit covariance, and its inverse."""
+        """Return the map to coordinates with unit covariance, and its inverse."""
         d = self.x.shape[1]
         centred = self.x - self.w @ self.x
         P = (self.w * centred.T) @ centred
@@ -116,7 +111,7 @@ class LearnedInformation:
 
 
 def relative_to_best(log_likelihood: Array) -> Array:
-    """Log-likelihoods less the highest; impossible particles are as deep as the deepest other."""
+    """Subtract the largest log-likelihood; -inf becomes the smallest finite value."""
     with np.errstate(over="ignore"):
         level = np.maximum(log_likelihood - log_likelihood.max(), -DEPTH_LIMIT)
     possible = np.isfinite(log_likelihood)
@@ -124,10 +119,10 @@ def relative_to_best(log_likelihood: Array) -> Array:
 
 
 def expected_information(before: Array, level: Array) -> Array:
-    """The information to expect: as before, but no direction excluded, and enough for ``level``.
+    """Return the prior information: as ``before``, but positive definite and scaled to ``level``.
 
-    A likelihood of information S falls by about trace(S) / 2 over the spread of the particles.  One
-    that falls by more was not expected, and would hardly be learned from if S were not raised.
+    A likelihood of information S falls by about trace(S) / 2 over the spread of the particles.  If
+    it falls by more, S must be raised for the fit to learn from it.
     """
     d = len(before)
     seen, axes = np.linalg.eigh(symmetric(before))
@@ -141,16 +136,16 @@ def expected_information(before: Array, level: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LogLikelihoodFit:
-    """A function that takes given values at points z: a parabola plus ``bumps``."""
+    """Gaussian-process fit to values at points z: a parabola plus ``bumps``."""
 
     S: Array  # (d, d): the metric
     moved: Array  # (m, d): the points times S
     alpha: Array  # (m,): coefficients of the covariances with the points
-    bumps: Array | None  # (m, m): the covariances of what is no parabola
-    length2: float  # of a bump, in the metric
+    bumps: Array | None  # (m, m): covariances of the departure from a parabola
+    length2: float  # squared length scale of a bump, in the metric
 
     def information(self, share: Array) -> Array:
-        """Minus the mean second derivative at the first points, which have these shares."""
+        """Minus the mean Hessian at the first points, weighted by ``share``."""
         F = -(self.moved.T * self.alpha) @ self.moved
         if self.bumps is None:
             return F
@@ -162,10 +157,7 @@ class LogLikelihoodFit:
 
 
 def fit_log_likelihood(z: Array, values: Array, S: Array) -> LogLikelihoodFit:
-    """The parabola, or the smooth function, that explains values <= 0 better.
-
-    The deeper a value the less exact it need be: what counts is the likelihood near its top.
-    """
+    """Fit a parabola or a smooth function to values <= 0, whichever has more evidence."""
     zS, total = z @ S, float(np.trace(S))
     q = zS @ z.T
     parabola = 0.5 * (1.0 + total + q) ** 2
@@ -181,7 +173,7 @@ def fit_log_likelihood(z: Array, values: Array, S: Array) -> LogLikelihoodFit:
 
 
 def regression(covariance: Array, noise: Array, values: Array) -> tuple[Array, float]:
-    """The coefficients of a Gaussian process, and the logarithm of its marginal likelihood."""
+    """Return the coefficients of a Gaussian process and its log marginal likelihood."""
     linalg = scipy.linalg
     factor, lower = linalg.cho_factor(covariance + np.diag(noise), lower=True, check_finite=False)
     alpha = linalg.cho_solve((factor, lower), values, check_finite=False)

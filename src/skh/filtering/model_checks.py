@@ -1,7 +1,4 @@
-"""What the methods of a model return, checked where the filter takes it.
-
-Each check gets ``where``, the method and the time step, for its message.
-"""
+"""Validation of what a model's methods return; ``where`` names method and step in messages."""
 
 from __future__ import annotations
 
@@ -18,8 +15,8 @@ from skh._typing import Array
 
 
 def check_real_numbers(value: Any, where: str) -> NDArray[Any]:
-    """``value`` as an array of floats or integers: no truth values, no words, nothing masked."""
-    if type(value) is np.ndarray and value.dtype == DOUBLE:  # as nearly always in a filter
+    """Validate an array of floats or integers without masked entries."""
+    if type(value) is np.ndarray and value.dtype == DOUBLE:  # the usual case, fast
         return value
     try:
         array = np.asarray(value)
@@ -33,7 +30,7 @@ def check_real_numbers(value: Any, where: str) -> NDArray[Any]:
 
 
 def check_log_likelihoods(value: Any, x: Array, where: str) -> Array:
-    """One number below +inf for each particle."""
+    """Validate log-likelihoods: one number below +inf per particle."""
     values = np.asarray(check_real_numbers(value, where), dtype=np.float64, order="C")
     if values.shape != (len(x),):
         raise ValueError(
@@ -50,7 +47,7 @@ def check_log_likelihoods(value: Any, x: Array, where: str) -> Array:
 
 
 def check_likelihood(returned: Any, carry: Any, x: Array, where: str) -> tuple[Array, Any]:
-    """The log-likelihoods and the records after them, of particles that had the ``carry``."""
+    """Validate (log-likelihoods, records) of particles that had the records ``carry``."""
     if not isinstance(returned, tuple) or len(returned) != 2:
         raise ValueError(
             f"{where} of a model that carries records must return (log-likelihoods, records), "
@@ -61,7 +58,7 @@ def check_likelihood(returned: Any, carry: Any, x: Array, where: str) -> tuple[A
 
 
 def check_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
-    """``carry``, if its arrays have one row for each of n particles and nothing has been lost."""
+    """Validate records: one row for each of n particles, and no part replaced by None."""
     if carry is None and before is None:
         return None
     for part in _parts(carry):
@@ -74,14 +71,14 @@ def check_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
             )
     if _lost(before, carry):
         raise ValueError(
-            f"{where} must return the records of the {n} particles, got None where there were "
-            "some before"
+            f"{where} must return the records of the {n} particles, got None although there "
+            "were records before"
         )
     return carry
 
 
 def _parts(carry: Any) -> Iterator[Any]:
-    """What stands in a carry where arrays should stand."""
+    """Yield the leaves of a carry, which should be arrays."""
     if isinstance(carry, dict | tuple):
         for value in carry.values() if isinstance(carry, dict) else carry:
             yield from _parts(value)
@@ -90,7 +87,7 @@ def _parts(carry: Any) -> Iterator[Any]:
 
 
 def _lost(before: Any, after: Any) -> bool:
-    """Whether None stands somewhere in a carry where something stood before."""
+    """Whether a part of a carry has become None."""
     if after is None:
         return before is not None
     if isinstance(after, tuple) and isinstance(before, tuple):
@@ -101,7 +98,7 @@ def _lost(before: Any, after: Any) -> bool:
 
 
 def check_hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Array]:
-    """Mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part of each particle."""
+    """Validate means (n, n_z) and covariances (n, n_z, n_z) of the hidden part."""
     if not isinstance(returned, tuple) or len(returned) != 2:
         raise ValueError(f"{where} must return (means, covariances), got {returned!r}")
     m, P = (np.asarray(check_real_numbers(part, where), dtype=np.float64) for part in returned)
@@ -121,7 +118,7 @@ def check_hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Arra
 
 
 def check_z_prior(value: Any) -> tuple[Array, Array]:
-    """The mean and the covariance of z_0."""
+    """Validate the mean and covariance of z_0."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise TypeError(f"z_prior must be (mean, covariance) or a function, got {value!r}")
     mean, covariance = (_checks.real_array("z_prior", part) for part in value)
@@ -133,7 +130,7 @@ def check_z_prior(value: Any) -> tuple[Array, Array]:
 
 
 def check_per_particle(name: str, part: str, t: int, value: Any, shape: tuple[int, ...]) -> Array:
-    """``value`` with the given shape, of which the leading axis may be left out."""
+    """Validate a finite array of the given shape, with or without its leading axis."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in (shape, shape[1:]):
         raise ValueError(

@@ -1,32 +1,29 @@
-r"""What a particle filter asks of a model, and nothing more.
+r"""Protocols that models must satisfy.
 
-A plain `Model` has three methods.  A `CarryingModel` additionally hands each particle a record, its
-*carry*, that summarises what the particle's history says about a part of the state that is not
-sampled: mode probabilities of a jump-Markov model, the mean and covariance of a Kalman filter. The
-filter gathers the records by ancestor and passes them back; the model updates them twice a step,
+A plain `Model` has three methods.  In a `CarryingModel` each particle also has a record, its
+*carry*, of what its history says about a part of the state that is not sampled: mode probabilities
+of a jump-Markov model, mean and covariance of a Kalman filter.  The filter gathers the records by
+ancestor; the model updates them twice per step, in ``move``, where the chosen x_{t+1} is a
+measurement of the hidden part, and in ``log_likelihood``, which is called if there is a y.
 
-1. ``move``: the chosen point x_{t+1} is a measurement of the hidden part,
-2. ``log_likelihood``: so is the observation; it is not called where there is none.
+A carry is an array with one row per particle, or a tuple or dict of such arrays; return new arrays
+instead of writing into the given ones.  Optional methods:
 
-A carry is an array with one row per particle, or a tuple or dict of such arrays; return new ones
-instead of writing into those you are given.  More methods are optional:
-``hidden_moments(carry)`` gives the mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part z
-of each particle, from which the results get the moments of z and of (x, z);
-``joint_transition(t, x, carry)`` gives the Gaussians of (x_{t+1}, z_{t+1}) for joint prediction;
-``mean_state(belief)`` gives the mean of states that are no vectors, for the results;
-``displaced(carry, ancestors)`` and ``blurred(carry, others)`` give the records of particles that
-`skh.Smoothed` has moved (see `skh.filtering.carried_records`).
+- ``hidden_moments(carry)``: mean (n, n_z) and covariance (n, n_z, n_z) of the hidden part z of each
+  particle, for the moments of z and (x, z) in the results;
+- ``joint_transition(t, x, carry)``: Gaussians of (x_{t+1}, z_{t+1}), for joint prediction;
+- ``mean_state(belief)``: mean of states that are not vectors, for the results;
+- ``displaced(carry, ancestors)``, ``blurred(carry, others)``: records of particles displaced by
+  `skh.Smoothed` (see `skh.filtering.carried_records`);
+- ``observation_metric(t, x)``, of plain models too: Fisher information of y_t in the state, such as
+  H' R^-1 H, (d, d) or (n, d, d), for rules that choose their own kernel, such as the default rule.
+  Without it, it is learned from the likelihoods (see `skh.filtering.likelihood_information`).
 
-Either kind may have ``observation_metric(t, x)``: the Fisher information of y_t in the state, one
-(d, d) or one for each row of ``x``, (n, d, d), such as H' R^-1 H.  Rules that make their own
-kernel, as the default rule does, then know what the observation sees; without it they learn it from
-the likelihoods (see `skh.filtering.likelihood_information`).
-
-Noise of the state that is correlated with that of the observation before (leverage in stochastic
+State noise correlated with the noise of the previous observation (leverage in stochastic
 volatility) is a carry, too: ``log_likelihood`` returns the residual of y_t in the record,
-``transition`` moves the mean by it, and ``move`` sets it back to zero, for steps without a y.
+``transition`` shifts the mean by it, and ``move`` resets it to zero, for steps without a y.
 
-A model with its own filter per particle, in full::
+A complete model with a filter per particle::
 
     class RandomGain:  # y = z x + noise, z unknown and constant: Kalman filter (m, v) per particle
         def prior(self): return skh.GaussianMixture([1.0], [[1.0]], 1.0)
@@ -52,7 +49,7 @@ from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 
-MAX_MEAN = 1e150  # the squares of means must be numbers
+MAX_MEAN = 1e150  # keeps squared means finite
 Transition = GaussianMixture | tuple[Array, Array | float]
 Carry = Any  # None, or an array, tuple or dict of arrays with one row per particle
 
@@ -69,8 +66,8 @@ class Model(Protocol):
         """The distribution of x_{t+1} given each row of ``x`` at time t.
 
         Either ``(means, covariances)``, one Gaussian per row, in any form that `GaussianMixture`
-        takes; or a `GaussianMixture` of m components per row, those of a row next to each other,
-        whose weights matter only relative to the others of the same row.
+        takes; or a `GaussianMixture` with m consecutive components per row, whose weights are
+        normalised within the row.
         """
         ...
 
@@ -81,7 +78,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class CarryingModel(Protocol):
-    """A model whose particles carry a record of their history; see the module's text."""
+    """A model whose particles carry a record of their history; see the module docstring."""
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0."""
@@ -96,7 +93,7 @@ class CarryingModel(Protocol):
         ...
 
     def move(self, t: int, x: Array, carry: Carry, x_next: Array) -> Carry:
-        """The records at t + 1, before y_{t+1}, of particles that went from ``x`` to ``x_next``."""
+        """The records at t + 1, before y_{t+1}, of particles moved from ``x`` to ``x_next``."""
         ...
 
     def log_likelihood(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
@@ -106,33 +103,33 @@ class CarryingModel(Protocol):
 
 @dataclass(frozen=True)
 class WithoutCarry:
-    """A plain model in the interface of a carrying one, so that the filter has a single loop."""
+    """Adapter of a plain model to `CarryingModel`, so that the filter has a single loop."""
 
     model: Model
 
     def prior(self) -> GaussianMixture:
-        """As the model."""
+        """The distribution of x_0."""
         return self.model.prior()
 
     def initial_carry(self, x: Array) -> Carry:
-        """Nothing."""
+        """Return None: no records."""
         return None
 
     def transition(self, t: int, x: Array, carry: Carry) -> Transition:
-        """As the model."""
+        """The model's transition."""
         return self.model.transition(t, x)
 
     def move(self, t: int, x: Array, carry: Carry, x_next: Array) -> Carry:
-        """Nothing."""
+        """Return None: no records."""
         return None
 
     def log_likelihood(self, t: int, x: Array, y: Any, carry: Carry) -> tuple[Array, Carry]:
-        """As the model."""
+        """The model's log-likelihoods, and no records."""
         return self.model.log_likelihood(t, x, y), None
 
 
 def as_carrying(model: Model | CarryingModel) -> CarryingModel:
-    """``model`` in the interface that the filter uses; a TypeError names what is missing."""
+    """Return ``model`` as a `CarryingModel`; a TypeError names missing methods."""
     missing = [m for m in _methods(Model) if not callable(getattr(model, m, None))]
     if missing or isinstance(model, type):
         what = f"{model!r} without {', '.join(missing)}" if missing else f"the class {model!r}"
@@ -151,7 +148,7 @@ def _methods(protocol: type) -> list[str]:
 
 
 def gather(carry: Carry, index: Indices) -> Carry:
-    """The rows ``index`` of every array of a carry."""
+    """Take the rows ``index`` of every array of a carry."""
     if carry is None:
         return None
     if isinstance(carry, dict):
@@ -160,7 +157,7 @@ def gather(carry: Carry, index: Indices) -> Carry:
         rows = (gather(value, index) for value in carry)
         return type(carry)(*rows) if hasattr(carry, "_fields") else tuple(rows)
     array = np.asarray(carry)
-    if array.strides[0] == 0 and len(array):  # all are one row in the same memory, and stay so
+    if array.strides[0] == 0 and len(array):  # a broadcast row stays one
         return np.broadcast_to(array[0], (len(index), *array.shape[1:]))
     return array.take(index, axis=0)
 

@@ -1,8 +1,8 @@
-"""Series of observations, and what in them was not measured.
+"""Series of observations and missing values.
 
-An observation is whatever the model's likelihood takes.  None, or nothing but NaN, says that
-nothing was measured; in a vector of numbers, NaN marks the entries that were not, and reaches the
-likelihood.  What is masked, or a gap in a table of pandas, counts as NaN.
+An observation is anything that the model's likelihood takes.  None or all NaN means that nothing
+was measured.  In a vector, NaN marks missing entries and is passed to the likelihood; masked
+entries and pandas' missing values count as NaN.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skh._typing import Array
 
 
 def as_series(ys: Any) -> Sequence[Any]:
-    """A series of observations of any kind, at least one."""
+    """Validate a non-empty series of observations of any kind."""
     several = hasattr(ys, "__iter__") or hasattr(ys, "__getitem__")
     single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
     if single or not several:
@@ -27,11 +27,11 @@ def as_series(ys: Any) -> Sequence[Any]:
     ys = ys if hasattr(ys, "__len__") else list(ys)
     if len(ys) == 0:
         raise ValueError("ys must hold at least one observation, got none")
-    return ys  # type: ignore[no-any-return] # whatever it is, it has a length
+    return ys  # type: ignore[no-any-return] # of any type with a length
 
 
 def table_rows(table: Any) -> NDArray[Any]:
-    """The rows of a table of pandas, which itself goes through the names of its columns."""
+    """Return the rows of a pandas table, which itself iterates over column names."""
     array = np.asarray(table.to_numpy())
     if array.dtype != object:
         return array
@@ -42,14 +42,14 @@ def table_rows(table: Any) -> NDArray[Any]:
 
 
 def _is_gap(value: Any) -> bool:
-    """Whether it is nothing, in Python's words or in those of pandas."""
+    """Whether ``value`` is None or pandas' NA."""
     return value is None or type(value).__name__ == "NAType"
 
 
 def fill_masked(y: Any) -> Any:
-    """A masked array of numbers as one with NaN for what is masked; anything else as it is.
+    """Replace masked numbers by NaN; return anything else unchanged.
 
-    >>> plain(np.ma.masked_less([1, -999, 3], 0)), plain("image")
+    >>> fill_masked(np.ma.masked_less([1, -999, 3], 0)), fill_masked("image")
     (array([ 1., nan,  3.]), 'image')
     """
     if not isinstance(y, np.ma.MaskedArray) or y.dtype.kind not in "fiu":
@@ -72,7 +72,7 @@ def is_missing(y: Any) -> bool:
     if isinstance(y, (list, tuple)) or hasattr(y, "to_numpy"):
         try:
             y = np.array(y, dtype=np.float64)
-        except (TypeError, ValueError):  # something else than an array of numbers
+        except (TypeError, ValueError):  # not an array of numbers
             return False
     if not isinstance(y, (float, np.floating, np.ndarray)):
         return False
@@ -83,7 +83,7 @@ def is_missing(y: Any) -> bool:
 
 
 def measured_entries(y: Any, m: int, name: str = "y") -> tuple[Array, NDArray[np.bool_]]:
-    """A vector of ``m`` numbers, and which of them were measured."""
+    """Validate a vector of ``m`` numbers; return it and a mask of the measured ones."""
     try:
         vector = np.atleast_1d(np.asarray(fill_masked(y), dtype=np.float64))
     except (TypeError, ValueError) as error:

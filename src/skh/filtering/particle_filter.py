@@ -1,4 +1,4 @@
-"""Algorithm 2: the particle filter as a template whose sampling step is any `Rule`.
+"""Algorithm 2: a particle filter whose sampling step is any `Rule`.
 
 With a random rule it is the bootstrap particle filter, with `QuasiMonteCarlo` sequential
 quasi-Monte Carlo, with `FWQuad` sequential kernel herding.  Steps are numbered as in the paper.
@@ -38,7 +38,7 @@ from skh.rules.base import Rule, checked_points, uses_information
 
 
 class ZeroLikelihoodError(ValueError):
-    """All particles have likelihood zero; the filter is as it was before the step.
+    """All particles have likelihood zero; the filter is left unchanged.
 
     >>> import skh
     >>> pf = skh.ParticleFilter(skh.models.nonlinear_benchmark(), skh.Stratified(), 10, rng=0)
@@ -50,10 +50,10 @@ class ZeroLikelihoodError(ValueError):
 
 
 class ParticleFilter:
-    """A particle filter for streams: feed one observation at a time to `step`.
+    """A particle filter for streams: pass one observation at a time to `step`.
 
-    ``rule`` turns each predictive mixture into ``n`` weighted points (step 3 of Algorithm 2);
-    without one it is `default_rule`.  ``rng`` is a Generator, a seed or None.
+    ``rule`` (by default `default_rule()`) turns each predictive mixture into ``n`` weighted points,
+    step 3 of Algorithm 2.  ``rng`` is a Generator, a seed or None.
 
     >>> import skh
     >>> model = skh.models.nonlinear_benchmark()
@@ -78,7 +78,7 @@ class ParticleFilter:
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)
         self._belief: Belief | None = None
-        self._next: Predictive | None = None  # made when first needed
+        self._next: Predictive | None = None  # computed when first needed
 
     @property
     def t(self) -> int:
@@ -91,23 +91,22 @@ class ParticleFilter:
         return self._belief
 
     def step(self, y: Any) -> Belief:
-        """Take in the observation of time ``t`` (None or nothing but NaN: nothing was measured)."""
+        """Process the observation of time ``t``; None or all NaN: nothing was measured."""
         random_state = self._rng.bit_generator.state
         try:
             belief = self._step(None if is_missing(y) else fill_masked(y))
-        except BaseException:  # leave the filter as it was
+        except BaseException:  # leave the filter unchanged
             self._rng.bit_generator.state = random_state
             raise
         self._belief, self._next = belief, None
         return belief
 
     def predict(self, h: int = 1, *, joint: bool = False) -> Predictive:
-        """The distribution of the state ``h`` steps after the last observation.
+        """Return the distribution of the state ``h`` steps after the last observation.
 
-        Exact given the particles for h = 1; further steps go through the rule.  With ``joint`` it
-        is that of (x, z), for a model with ``joint_transition``.  Leaves the filter, its random
-        numbers included, as it is.  Of a `skh.geometry.Charted` model it is in the chart of its
-        step: for the way to states see `skh.geometry.reference_of`.
+        Exact given the particles for h = 1; further steps use the rule.  ``joint`` predicts (x, z),
+        for models with ``joint_transition``.  Does not change the filter or its random state.  For
+        `skh.geometry.Charted` models it is in coordinates; see `skh.geometry.reference_of`.
         """
         h, joint = _checks.positive_int("h", h), _checks.boolean("joint", joint)
         if h == 1 and not joint:
@@ -116,10 +115,10 @@ class ParticleFilter:
         return propagate(self.t + h - 2, self._particles_ahead(h - 1))
 
     def _particles_ahead(self, h: int) -> Belief | Predicted:
-        """The particles ``h`` steps after the last observation, without any new one."""
+        """Return the particles ``h`` steps after the last observation."""
         if h == 0:
             if self._belief is None:
-                raise ValueError("joint prediction needs a first step: before it there is no z")
+                raise ValueError("joint prediction needs a first step: there is no z before it")
             return self._belief
         rng = deepcopy(self._rng)
         particles = self._sample(self.t - 1, self._belief, self._predictive(), rng)
@@ -130,22 +129,22 @@ class ParticleFilter:
     # --- the steps of Algorithm 2 ---------------------------------------------------------------
 
     def _step(self, y: Any) -> Belief:
-        """One turn of the loop."""
+        """One iteration of Algorithm 2."""
         p = self._predictive()  # step 1 or 5
-        if y is not None:  # without an observation there is nothing that a rule should resolve
+        if y is not None:  # else there is no likelihood to resolve
             p = p.with_information(self._information(p))
         particles = self._sample(self.t - 1, self._belief, p, self._rng)  # step 3
         return self._include(particles, y, p.information)  # step 4
 
     def _predictive(self) -> Predictive:
-        """Step 1 or 5: the mixture from which the next particles are taken."""
+        """Step 1 or 5: the mixture that the next particles are taken from."""
         if self._next is None:
             b = self._belief
             self._next = self._prior() if b is None else self._propagate(b.t, b)
         return self._next
 
     def _prior(self) -> Predictive:
-        """Step 1: the distribution of the first state."""
+        """Step 1: the prior."""
         prior = self._model.prior()
         if not isinstance(prior, GaussianMixture):
             raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
@@ -154,7 +153,7 @@ class ParticleFilter:
     def _sample(
         self, t: int, old: Belief | Predicted | None, p: Predictive, rng: Generator
     ) -> Predicted:
-        """Step 3: particles of t + 1 from the mixture that the ``old`` ones of t (or none) made."""
+        """Step 3: particles at t + 1 from ``p``, the mixture of the ``old`` ones (or prior)."""
         points = checked_points(self._rule(p, self._n, rng=rng), p).sealed()
         if old is None:
             carry = self._model.initial_carry(points.x)
@@ -165,7 +164,7 @@ class ParticleFilter:
         return Predicted(points.x, points.w, ancestor, points.mmd, carry)
 
     def _information(self, p: Predictive) -> Array | None:
-        """What is known of the next observation, told by the model or learned, if the rule asks."""
+        """Information of the next observation, given or learned, if the rule uses it."""
         if not uses_information(self._rule):
             return None
         if self._observation_metric is not None:
@@ -174,7 +173,7 @@ class ParticleFilter:
         return None if b is None or b.information is None else b.information.matrix
 
     def _include(self, new: Predicted, y: Any, used: Array | None) -> Belief:
-        """Step 4: include the observation and normalise; the rule has ``used`` this information."""
+        """Step 4: reweight and normalise; ``used`` is the information that the rule had."""
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
         information = None if self._belief is None else self._belief.information
         log_likelihood = np.zeros(n)
@@ -188,8 +187,8 @@ class ParticleFilter:
         w.setflags(write=False)
         if increment == -np.inf:
             raise ZeroLikelihoodError(
-                f"the likelihood of y at t={t} is zero at all {n} particles: give another "
-                "observation, or None for no measurement (a ParticleFilter is as it was before)"
+                f"the likelihood of y at t={t} is zero at all {n} particles: pass another "
+                "observation, or None for no measurement (a ParticleFilter is left unchanged)"
             )
         return Belief(
             t=t,
@@ -207,7 +206,7 @@ class ParticleFilter:
     def _learn(
         self, new: Predicted, log_likelihood: Array, used: Array | None
     ) -> LearnedInformation:
-        """What is known of the likelihood after this step; see `likelihood_information`."""
+        """Update the learned information; see `likelihood_information`."""
         before = None if self._belief is None else self._belief.information
         if before is None:
             return LearnedInformation(new.x, new.w, log_likelihood)
@@ -220,7 +219,7 @@ class ParticleFilter:
         return None
 
     def _propagate(self, t: int, old: Belief | Predicted) -> Predictive:
-        """Step 5: propagate the approximation forward."""
+        """Step 5: propagate the particles through the transition."""
         n, d = old.x.shape
         transition = self._model.transition(t, old.x, old.carry)
         try:
@@ -235,7 +234,6 @@ class ParticleFilter:
         return p
 
     def _propagate_jointly(self, t: int, old: Belief | Predicted) -> Predictive:
-        """Step 5 for x and z together."""
         joint = getattr(self._model, "joint_transition", None)
         if joint is None:
             raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
@@ -253,25 +251,24 @@ def particle_filter(
     history: bool = False,
     progress: bool | Report = False,
 ) -> FilterResult:
-    """Filter a whole series of observations; the same numbers as `ParticleFilter` step by step.
+    """Filter a series of observations; the results equal those of `ParticleFilter.step`.
 
     Parameters
     ----------
     model : Model or CarryingModel
-        In R^d, or `skh.geometry.Charted`: then ``result.mean_states`` are the filtered states.
+        In R^d, or `skh.geometry.Charted`, whose mean states are ``result.mean_states``.
     ys : observations
-        Whatever ``model.log_likelihood`` takes; None or nothing but NaN where nothing was measured.
-        A vector that is NaN in part reaches the likelihood as it is.
-    rule : Rule, optional
-        `default_rule` if left out.
+        Anything that ``model.log_likelihood`` takes; None or all NaN if nothing was measured.
+        Partly missing vectors are passed to the likelihood, with their NaN.
+    rule : Rule, default `default_rule()`
     n : int
-        Number of particles asked of the rule at each step.
+        Number of particles requested from the rule at each step.
     rng : Generator, int or None
     quantiles : floats in [0, 1]
-        Levels of the filtered quantiles to keep.
+        Levels of the filtered quantiles to return.
     history : bool
-        Keep the belief of each step, from which ``result.trajectories()`` reads paths.
-    progress : bool or f(steps_done, steps_in_all)
+        Keep the belief of each step; ``result.trajectories()`` needs it.
+    progress : bool or f(steps_done, total)
         True shows a progress bar.
 
     Examples

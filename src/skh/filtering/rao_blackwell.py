@@ -1,31 +1,26 @@
-r"""Appendix A: Rao-Blackwellization.  The tractable half of the state is never sampled.
+r"""Rao-Blackwellization (Appendix A): particles for x, a Kalman filter for z in each of them.
 
-The state is a pair (x, z).  Given the history of x, z is Gaussian and a Kalman filter follows it:
+The state is (x, z), and z is Gaussian given the history of x:
 
-.. math::
-
-    x_{t+1} = f(x_t) + A_x(x_t) z_t + w_x, \quad
+.. math:: x_{t+1} = f(x_t) + A_x(x_t) z_t + w_x, \quad
     z_{t+1} = g(x_t) + A_z(x_t) z_t + w_z, \quad
     y_t = h(x_t) + C(x_t) z_t + e_t,
 
 with noise (w_x, w_z) of covariances Q_x, Q_z and cross-covariance Q_xz, and e of covariance R, all
-of them functions of the time and the particle.  Each particle carries N(z_t | m, P), and three
-things happen to it in a step (Schön, Gustafsson and Nordlund, 2005):
+functions of time and particle.  Each particle carries N(z_t | m, P).  In each step (Schön,
+Gustafsson and Nordlund, 2005)
 
 1. it contributes N(f + A_x m, S), S = A_x P A_x' + Q_x, to the predictive mixture of x;
 2. the chosen x_{t+1} is a measurement of z_t: with G = (A_z P A_x' + Q_xz') S^-1,
 
-   .. math::
-
-      m &\leftarrow g + A_z m + G (x_{t+1} - f - A_x m), \\
+   .. math:: m &\leftarrow g + A_z m + G (x_{t+1} - f - A_x m), \\
       P &\leftarrow (A_z - G A_x) P (A_z - G A_x)^\top
                     + Q_z + G Q_x G^\top - G Q_{xz} - (G Q_{xz})^\top,
 
    Joseph's form: a sum of two covariances, so that rounding cannot make it indefinite;
 3. the observation updates it, and its predictive density of y is the particle's likelihood.
 
-Where f, g or h are nonlinear in z, the same steps with the values and Jacobians at z = m are an
-extended Kalman filter in each particle.
+If f, g or h are nonlinear in z, values and Jacobians at z = m give an extended Kalman filter.
 """
 
 from __future__ import annotations
@@ -56,14 +51,14 @@ Affine = Callable[..., tuple[Any, Any, Any]]
 
 
 class ZBelief(NamedTuple):
-    """What a particle knows of z: mean (n, n_z) and covariance (n, n_z, n_z)."""
+    """Gaussians of z per particle: mean (n, n_z) and covariance (n, n_z, n_z)."""
 
     mean: Array
     covariance: Array
 
 
 class Linearised(NamedTuple):
-    """A function of z near the particles' means: its value there, its matrix and its noise."""
+    """A function of z linearised at the particles' means: value, matrix and noise."""
 
     value: Array  # (n, k)
     matrix: Array  # (n, k, n_z) or (k, n_z)
@@ -71,31 +66,29 @@ class Linearised(NamedTuple):
 
 
 class RaoBlackwellized:
-    """A conditionally linear Gaussian model as a `CarryingModel`; see the module's text.
+    """A conditionally linear Gaussian model; see the module docstring for the notation.
 
     Parameters
     ----------
     prior : GaussianMixture or (mean, covariance)
-        Of x_0.
+        Distribution of x_0.
     z_prior : (mean, covariance), or f(x) -> (means, covariances)
-        Of z_0, the same for all particles or given each row of x_0.
+        Distribution of z_0, the same for all particles or given each row of x_0.
     x_dynamics, z_dynamics, observation : f(t, x) -> (offset, matrix, noise)
-        ``(f, A_x, Q_x)``, ``(g, A_z, Q_z)`` and ``(h, C, R)`` for all rows of ``x`` at once.  Each
-        may have a leading axis of length n, or leave it out where all particles have the same.
+        ``(f, A_x, Q_x)``, ``(g, A_z, Q_z)`` and ``(h, C, R)`` for all rows of ``x`` at once, each
+        with a leading axis of length n, or without it if the same for all particles.  NaN entries
+        of y count as not measured.
     cross_noise : f(t, x) -> Q_xz, optional
         Covariance of w_x with w_z, (n_x, n_z) with or without a leading axis.
     extended : bool
-        The three functions are nonlinear in z: they are called as f(t, x, z) with the particles'
-        means ``z`` (n, n_z), and return (value there, Jacobian with respect to z, noise).
+        The three functions are nonlinear in z: called as f(t, x, z) with the particles' means
+        ``z`` (n, n_z), they return (value, Jacobian with respect to z, noise).
     residual : f(y, predicted), optional
-        The difference between an observation and its prediction, where that is not plain
-        subtraction: angles.
-
-    Entries of y that are NaN count as not measured.
+        Difference of observation and prediction, if not plain subtraction (for angles, say).
 
     Examples
     --------
-    Position in the particles, velocity in the Kalman filters, and the range is observed:
+    Particles for the position, Kalman filters for the velocity; the range is observed:
 
     >>> import skh
     >>> I = np.eye(2)
@@ -143,7 +136,7 @@ class RaoBlackwellized:
         return self._prior
 
     def initial_carry(self, x: Array) -> ZBelief:
-        """z_0 given each row of ``x``."""
+        """The Gaussian of z_0 given each row of ``x``."""
         n = len(x)
         mean, covariance = self._z_prior(x) if callable(self._z_prior) else self._z_prior
         if np.ndim(mean) == 0:
@@ -155,13 +148,13 @@ class RaoBlackwellized:
         return ZBelief(np.broadcast_to(m, (n, d)).copy(), _full(P, n).copy())
 
     def transition(self, t: int, x: Array, carry: ZBelief) -> tuple[Array, Array]:
-        """Step 1: the Gaussian of x_{t+1} of each particle."""
+        """Step 1: the Gaussian of x_{t+1} for each particle."""
         to_x = self._linearise("x_dynamics", t, x, carry.mean, x.shape[1])
         A = to_x.matrix
         return to_x.value, symmetric(A @ carry.covariance @ transpose(A) + to_x.noise)
 
     def joint_transition(self, t: int, x: Array, carry: ZBelief) -> tuple[Array, Array]:
-        """The Gaussian of (x_{t+1}, z_{t+1}) of each particle."""
+        """The Gaussian of (x_{t+1}, z_{t+1}) for each particle."""
         to_x, to_z, Q_xz = self._dynamics(t, x, carry)
         S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
         V = to_z.matrix @ carry.covariance @ transpose(to_z.matrix) + to_z.noise
@@ -169,7 +162,7 @@ class RaoBlackwellized:
         return np.concatenate([to_x.value, to_z.value], axis=1), symmetric(covariances)
 
     def move(self, t: int, x: Array, carry: ZBelief, x_next: Array) -> ZBelief:
-        """Step 2: the chosen x_{t+1} measures z_t, then z moves."""
+        """Step 2: condition z_t on the chosen x_{t+1}, then predict z_{t+1}."""
         to_x, to_z, Q_xz = self._dynamics(t, x, carry)
         S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
         G = right_divide(cross, S)
@@ -182,9 +175,9 @@ class RaoBlackwellized:
         return ZBelief(m, symmetric(P))
 
     def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
-        """Step 3: the observation updates z; its predictive density is the likelihood."""
+        """Step 3: update z by y; the predictive density of y is the likelihood."""
         y, seen = measured_entries(y, np.size(y))
-        if len(y) == 0:  # no landmark in view; None would have told the rule beforehand
+        if len(y) == 0:  # no landmark in view, say
             return np.zeros(len(x)), carry
         h, C, R = self._linearise("observation", t, x, carry.mean, len(y))
         residual = check_real_numbers(self._residual(y, h), f"residual at t={t}")
@@ -199,22 +192,22 @@ class RaoBlackwellized:
         return log_l, ZBelief(m, P)
 
     def displaced(self, carry: ZBelief, ancestors: Ancestors) -> ZBelief:
-        """The means of z of moved particles."""
+        """Displace the means of z with the particles."""
         return ZBelief(ancestors.moved(carry.mean), ancestors.rows(carry.covariance))
 
     def blurred(self, carry: ZBelief, others: Sequence[ZBelief]) -> ZBelief:
-        """The covariances of z of particles that are moved by an uncertain amount."""
+        """Add the uncertainty of the displacements to the covariances of z."""
         doubt = scatter(carry.mean, [other.mean for other in others])
         return ZBelief(carry.mean, carry.covariance + doubt)
 
     def hidden_moments(self, carry: ZBelief) -> tuple[Array, Array]:
-        """Mean and covariance of z of each particle."""
+        """Mean and covariance of z for each particle."""
         return carry.mean, carry.covariance
 
     def _dynamics(
         self, t: int, x: Array, carry: ZBelief
     ) -> tuple[Linearised, Linearised, Array | None]:
-        """Both dynamics at the particles, and the covariance of their noises."""
+        """Return both dynamics at the particles and their cross-noise."""
         (n, d), n_z = x.shape, carry.mean.shape[1]
         to_x = self._linearise("x_dynamics", t, x, carry.mean, d)
         to_z = self._linearise("z_dynamics", t, x, carry.mean, n_z)
@@ -226,7 +219,6 @@ class RaoBlackwellized:
         return to_x, to_z, Q_xz
 
     def _linearise(self, name: str, t: int, x: Array, z: Array, k: int) -> Linearised:
-        """Call a function of the model and check what it returns."""
         n, n_z = z.shape
         returned = self._functions[name](t, x, *([z] if self._extended else []))
         if not isinstance(returned, tuple) or len(returned) != 3:
@@ -247,7 +239,7 @@ def _full(S: Array, n: int) -> Array:
 def _predictive_blocks(
     to_x: Linearised, to_z: Linearised, Q_xz: Array | None, P: Array
 ) -> tuple[Array, Array]:
-    """The covariance of x_{t+1}, and that of z_{t+1} with it."""
+    """Return the covariance of x_{t+1} and its cross-covariance with z_{t+1}."""
     AP = to_x.matrix @ P
     S = symmetric(AP @ transpose(to_x.matrix) + to_x.noise)
     cross = to_z.matrix @ transpose(AP)

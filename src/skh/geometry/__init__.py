@@ -1,4 +1,4 @@
-"""Rotations, poses and charts: what a state with an orientation needs to be filtered in R^d."""
+"""Rotations, poses and charts: filtering of states with orientations in R^d."""
 
 from skh.geometry import rotation
 from skh.geometry.charted import Charted, ChartedCarry, paths_of, reference_of, states_of

@@ -1,6 +1,6 @@
-r"""A model on a manifold as a model in R^d: what a particle filter of this library can run.
+r"""Models on manifolds as models in R^d.
 
-Write the model in terms of states (poses, say) and of a `Chart`; `Charted` does the rest:
+Write the model in terms of states (poses, say) and choose a `Chart`:
 
 >>> import numpy as np
 >>> import skh
@@ -19,8 +19,8 @@ Write the model in terms of states (poses, say) and of a `Chart`; `Charted` does
 >>> result.mean_states.shape
 (3, 3)
 
-The reference of the chart at t + 1 is the mean of the particles at t.  A belief's ``x`` are
-coordinates in it; `states_of` gives the states.
+The reference of the chart at t + 1 is the mean of the particles at t.  ``belief.x`` are coordinates
+in it; `states_of` returns the states.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from skh.geometry.stack import State, described, mapped, read_only, rows_of, til
 
 
 class ChartedCarry(NamedTuple):
-    """Each particle's state and record, and in every row the reference of the next chart."""
+    """Each particle's state and record, and the reference of the next chart in every row."""
 
     states: State
     reference: State
@@ -51,38 +51,34 @@ class ChartedCarry(NamedTuple):
 
 
 class Charted:
-    """A model on a manifold, filtered in the charts at the means of its particles.
+    """A model on a manifold, filtered in charts at the means of its particles.
 
     Parameters
     ----------
     model : object with prior, transition, log_likelihood
-        As any `Model` or `CarryingModel`, but in terms of states: rows for `SE2` and `Angles`, a
-        `Pose` of stacks for `SE3`.  The states that it is given are read-only.
+        A `Model` or `CarryingModel` of (read-only) states: rows for `SE2` and `Angles`, a stacked
+        `Pose` for `SE3`.  ``joint_transition`` and ``observation_metric`` are not supported.
 
-        - ``prior()`` returns one state and the covariance of the increments around it; or, where
-          states are rows, a `GaussianMixture`: several hypotheses of where the start is.
-        - ``transition(t, states)`` returns the most probable next state of each, and the
-          covariances of the increments around them: (), (n,), (d, d) or (n, d, d), as a plain
-          model.  No mixtures.  Increments move along the world's axes: noise in those of a body,
-          as wheels have it, must be turned with each state.
+        - ``prior()`` returns one state and the covariance of the increments around it; or, if
+          states are rows, a `GaussianMixture` of possible starts.
+        - ``transition(t, states)`` returns the most probable next states and the covariances of
+          the increments around them, (), (n,), (d, d) or (n, d, d); mixtures are not supported.
+          Positions move along the world's axes: rotate noise given in a body's axes (of wheels,
+          say) with each state.
         - ``log_likelihood(t, states, y)`` returns (n,) numbers.
-        - A model whose particles carry a record (see `skh.CarryingModel`) has
-          ``initial_carry(states)``, ``move(t, states, carry, next_states)``, a ``transition`` that
-          takes the record, and a ``log_likelihood`` that takes and returns it.
-
-        Models with ``joint_transition`` (`skh.RaoBlackwellized`) and ``observation_metric`` are
-        refused: both are about vectors.
+        - The methods of a `skh.CarryingModel`, ``initial_carry(states)`` and
+          ``move(t, states, carry, next_states)``, take states as well.
     chart : Chart
-        `SE3()`, `SE2()`, `Angles(d, angles=[...])`, or one of your own.
+        `SE3()`, `SE2()`, `Angles(d, angles=[...])`, or your own.
 
     ``belief.x``, ``belief.mean``, ``result.means`` and ``pf.predict()`` are coordinates in the
-    chart of their step: for `SE3` relative to its reference, for `SE2` and `Angles` angles that may
-    lie beyond pi.  States are in ``result.mean_states``, `mean_state`, `states_of`, `paths_of` and,
+    chart of their step: for `SE3` relative to its reference; for `SE2` and `Angles`, angles may
+    exceed pi.  For states use ``result.mean_states``, `mean_state`, `states_of`, `paths_of` and,
     for predictions, `reference_of`.
 
     Examples
     --------
-    A robot in the plane that turns at random and casts one ray, straight ahead, to a wall at x = 9:
+    A robot in the plane turns at random and measures the distance ahead to a wall at x = 9:
 
     >>> import numpy as np
     >>> import skh
@@ -111,11 +107,11 @@ class Charted:
         self._model: Any = as_carrying(model)
 
     def prior(self) -> GaussianMixture:
-        """The distribution of x_0, in the chart at its own centre."""
+        """The distribution of x_0 in the chart at its centre."""
         return self._start()[1]
 
     def _start(self) -> tuple[State, GaussianMixture]:
-        """The reference of the first chart, and the distribution of x_0 in it."""
+        """Return the reference of the first chart and the distribution of x_0 in it."""
         given, where = self._model.prior(), "that model.prior returns"
         if isinstance(given, GaussianMixture):
             means = self._checked(f"the means {where}", given.means, len(given))
@@ -133,12 +129,12 @@ class Charted:
             raise ValueError(f"model.prior must return {expected}: {error}") from error
 
     def initial_carry(self, x: Array) -> ChartedCarry:
-        """The states of the first particles."""
+        """The states and records of the first particles."""
         states = self.chart.states(self._start()[0], x)
         return self._carry(states, self._model.initial_carry(read_only(states)))
 
     def transition(self, t: int, x: Array, carry: ChartedCarry) -> tuple[Array, Array]:
-        """Means and covariances of x_{t+1} in the next chart: D S D'."""
+        """Means and covariances of x_{t+1} in the next chart."""
         returned = self._model.transition(t, read_only(carry.states), carry.inner)
         where = f"model.transition at t={t}"
         states, S = _pair(where, returned, "(states, covariances), and no mixture")
@@ -147,12 +143,12 @@ class Charted:
         return means, self._in_chart(f"the covariances that {where} returns", means, S)
 
     def _checked(self, name: str, states: State, *rows: int) -> State:
-        """States of the model, if they are such; charts that cannot tell take them as they are."""
+        """Validate states of the model, if the chart has a method ``checked``."""
         checked = getattr(self.chart, "checked", None)
         return checked(name, states, *rows) if checked else states
 
     def _in_chart(self, name: str, means: Array, covariances: ArrayLike) -> Array:
-        """Covariances of coordinates from those of increments."""
+        """Return the covariances D S D' of coordinates from those of increments."""
         n, d, S = *means.shape, _checks.floats(name, covariances)
         if S.shape not in ((), (n,), (d, d), (n, d, d)):
             raise ValueError(
@@ -167,13 +163,13 @@ class Charted:
         return symmetric(D @ S @ transpose(D))
 
     def move(self, t: int, x: Array, carry: ChartedCarry, x_next: Array) -> ChartedCarry:
-        """The chosen states, and what they tell about the records."""
+        """The chosen states and their updated records."""
         states = self.chart.states(carry.reference, x_next)
         inner = self._model.move(t, carry.states, carry.inner, read_only(states))
         return self._carry(states, inner)
 
     def displaced(self, carry: ChartedCarry, ancestors: Ancestors) -> ChartedCarry:
-        """The states and records of moved particles."""
+        """The states and records of displaced particles."""
         reference = ancestors.rows(carry.reference)
         x = ancestors.moved(self.chart.coordinates(carry.reference, carry.states))
         inner = carry.inner
@@ -182,7 +178,7 @@ class Charted:
         return ChartedCarry(self.chart.states(reference, x), reference, inner)
 
     def blurred(self, carry: ChartedCarry, others: Sequence[ChartedCarry]) -> ChartedCarry:
-        """As the model."""
+        """The records of particles with uncertain displacements."""
         if carry.inner is None:
             return carry
         inner = self._model.blurred(carry.inner, [other.inner for other in others])
@@ -191,18 +187,18 @@ class Charted:
     def log_likelihood(
         self, t: int, x: Array, y: Any, carry: ChartedCarry
     ) -> tuple[Array, ChartedCarry]:
-        """As the model."""
+        """The model's log-likelihoods at the states, and the records after ``y``."""
         log_l, inner = self._model.log_likelihood(t, read_only(carry.states), y, carry.inner)
         return log_l, carry._replace(inner=inner)
 
     @property
     def hidden_moments(self) -> Callable[[ChartedCarry], tuple[Array, Array]] | None:
-        """Those of the model, where it has any."""
+        """The model's ``hidden_moments``, or None."""
         moments = getattr(self._model, "hidden_moments", None)
         return moments and (lambda carry: moments(carry.inner))
 
     def mean_state(self, belief: Belief) -> State:
-        """The mean of the particles' states; right wherever they are."""
+        """Weighted mean of the particles' states."""
         return self.chart.mean(_carry_of(belief).states, belief.w)
 
     def _carry(self, states: State, inner: Carry) -> ChartedCarry:
@@ -210,21 +206,20 @@ class Charted:
 
 
 def _refuse_what_is_for_vectors(model: Any) -> None:
-    """What would be ignored, or wrong, where states are not in R^d."""
+    """Raise TypeError for optional methods that assume states in R^d."""
     if getattr(model, "observation_metric", None) is not None:
         raise TypeError(
-            "a Charted model cannot have an observation_metric yet: leave it out, and rules learn "
-            "from the likelihoods what the observations see"
+            "a Charted model cannot have an observation_metric yet: leave it out, and the filter "
+            "learns the information from the likelihoods"
         )
     if hasattr(model, "joint_transition"):
         raise TypeError(
             f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "
-            "its filters as a model that carries records (see skh.filtering.model_protocols)"
+            "it as a CarryingModel instead (see skh.filtering.model_protocols)"
         )
 
 
 def _pair(where: str, returned: Any, expected: str) -> tuple[Any, Any]:
-    """The two things that a method returned."""
     plain = isinstance(returned, tuple | list) and not hasattr(returned, "_fields")
     if not plain or len(returned) != 2:
         raise TypeError(f"{where} must return {expected}; got {described(returned)}")
@@ -232,7 +227,7 @@ def _pair(where: str, returned: Any, expected: str) -> tuple[Any, Any]:
 
 
 def states_of(belief: Belief | Predicted) -> State:
-    """The states of the particles of a `Charted` model, one per row.
+    """Return the states of the particles of a `Charted` model, one per row.
 
     >>> import skh
     >>> flight = skh.models.survey_flight(1, rng=0)
@@ -245,10 +240,10 @@ def states_of(belief: Belief | Predicted) -> State:
 
 
 def reference_of(belief: Belief | Predicted) -> State:
-    """The state at which the chart of the next step is taken, that of ``pf.predict()``.
+    """Return the reference state of the next step's chart, that of ``pf.predict()``.
 
-    For the chart of ``pf.predict(h)``, do ``step(None)`` h - 1 times in a ``copy.deepcopy`` of the
-    filter.  With `SE2` and `Angles` coordinates are states but for whole turns, whatever the chart.
+    For ``pf.predict(h)``, call ``step(None)`` h - 1 times on a ``copy.deepcopy`` of the filter.
+    For `SE2` and `Angles`, coordinates are states up to whole turns in any chart.
 
     >>> import skh
     >>> flight = skh.models.survey_flight(1, rng=0)
@@ -262,10 +257,7 @@ def reference_of(belief: Belief | Predicted) -> State:
 
 
 def paths_of(result: FilterResult) -> tuple[State, Array]:
-    """The paths of states that lead to the last particles, (n, T, ...), and their weights.
-
-    As ``result.trajectories()``, which has coordinates, each in the chart of its step.
-    """
+    """Return the paths of states to the last particles, (n, T, ...), and their weights."""
     path = trace_ancestors(result.history)
     rows = [gather(states_of(belief), line) for belief, line in path]
     return stack_fields(rows, axis=1), path[-1][0].w

@@ -1,18 +1,16 @@
-r"""Charts: a state that turns, written as a vector near a common reference.
+r"""Charts: coordinates in R^d of states with rotations or angles.
 
-Quadrature rules and kernels live in R^d and never see a manifold.  At each step of a filter all
-particles are written in one chart, the tangent space at a reference state near them:
+Quadrature rules and kernels work in R^d.  At each step of a filter, all particles are written in
+one chart, the tangent space at a nearby reference state:
 
 .. math:: x = (p,\ \mathrm{Log}(R_{ref}^\top R)) \in \mathbb R^6 \quad\text{for a pose } (p, R).
 
-A *chart* knows how to go there (``coordinates``) and back (``states``); how a state moves by a
-small increment :math:`\xi`, :math:`(p + \xi_p, R\, \mathrm{Exp}\, \xi_R)`: the position along the
-axes of the world, the turn in the frame of the body (``plus``), and which increment leads from one
-state to another (``minus``); what an increment does to the coordinates (``jacobian``, so that a
-covariance of increments becomes D S D'); and the mean of weighted states.  Two methods are
-optional: ``covariances(x, S)``, a shorter way to all D S D', and ``checked(name, states, *rows)``,
-which refuses what is no state (or no stack of n, with ``rows`` = n) before a filter works with it.
-There are three charts:
+A *chart* has ``coordinates`` and the inverse, ``states``; ``plus``, which moves a state by a small
+increment :math:`\xi` to :math:`(p + \xi_p, R\, \mathrm{Exp}\, \xi_R)`, the position along the
+world's axes, the rotation in the body's frame, and the inverse, ``minus``; the ``jacobian`` D of
+coordinates with respect to increments, so that a covariance S of increments becomes D S D'; and the
+``mean`` of weighted states.  Optional methods are ``covariances(x, S)``, a faster D S D', and
+``checked(name, states, *rows)``, which validates one state or, with ``rows`` = n, a stack of n.
 
 ===========  =======================  ==================================================
 chart        state                    coordinates
@@ -22,8 +20,8 @@ chart        state                    coordinates
 `Angles`     rows of d numbers        the same, each angle within pi of the reference's
 ===========  =======================  ==================================================
 
-``Angles(d)`` without angles is plain R^d.  All functions take stacks of states; whole numbers
-become float64.
+``Angles(d)`` without angles is plain R^d.  All functions take stacks of states; integers become
+float64.
 """
 
 from __future__ import annotations
@@ -41,12 +39,12 @@ from skh._typing import Array
 from skh.geometry import rotation
 from skh.geometry.stack import State, described
 
-ANGLE_ROUNDING = 1e-12  # radians: a step of the mean that is none
-MOST_STEPS = 1_000  # of the mean; two nearly always, more where weights go round the circle evenly
+ANGLE_ROUNDING = 1e-12  # radians; smaller steps of the mean end the iteration
+MOST_STEPS = 1_000  # of the mean; usually two, more if weights are spread round the circle
 
 
 class Pose(NamedTuple):
-    """Positions (..., 3) and orientations (..., 3, 3), which turn body into world coordinates.
+    """Positions (..., 3) and rotations (..., 3, 3) from body to world coordinates.
 
     >>> level = Pose(np.zeros(3), np.eye(3))
     >>> ahead = SE3().plus(level, [2.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2])  # 2 m along x, then left
@@ -59,7 +57,7 @@ class Pose(NamedTuple):
 
 
 class Chart(Protocol):
-    """What a filter on a manifold asks of it; see the module's text."""
+    """Protocol of charts; see the module docstring."""
 
     @property
     def d(self) -> int:
@@ -67,33 +65,33 @@ class Chart(Protocol):
         ...
 
     def coordinates(self, reference: State, states: State) -> Array:
-        """The vectors (n, d) of states in the chart at a reference."""
+        """Coordinates (n, d) of states in the chart at ``reference``."""
         ...
 
     def states(self, reference: State, x: Array) -> State:
-        """The states that have the coordinates ``x``."""
+        """States with the coordinates ``x``."""
         ...
 
     def jacobian(self, x: Array) -> Array:
-        """D (n, d, d): how coordinates ``x`` change with a small increment of the state."""
+        """Derivative D (n, d, d) of coordinates with respect to increments, at ``x``."""
         ...
 
     def plus(self, states: State, increments: Array) -> State:
-        """States moved by increments: along the world's axes, and turned in their own frame."""
+        """Move states by increments: along the world's axes, rotated in the body's frame."""
         ...
 
     def minus(self, states: State, origins: State) -> Array:
-        """The increments that lead from ``origins`` to ``states``."""
+        """Increments from ``origins`` to ``states``."""
         ...
 
     def mean(self, states: State, w: Array | None = None) -> State:
-        """The mean of weighted states: increments from it average to zero."""
+        """Weighted mean of states: increments from it average to zero."""
         ...
 
 
 @dataclass(frozen=True)
 class SE3:
-    """Poses in space.
+    """Chart of poses in space.
 
     >>> chart, level = SE3(), Pose(np.zeros(3), np.eye(3))
     >>> pose = chart.states(level, np.array([1.0, 2.0, 3.0, 0.0, 0.0, 3.0]))
@@ -103,7 +101,7 @@ class SE3:
 
     @property
     def d(self) -> int:
-        """Six."""
+        """Dimension."""
         return 6
 
     def coordinates(self, reference: Pose, states: Pose) -> Array:
@@ -127,7 +125,7 @@ class SE3:
         return D
 
     def covariances(self, x: Array, S: Array) -> Array:
-        """D S D', of which only what is not zero in D is worked out; S is (6, 6) or (n, 6, 6)."""
+        """D S D' for S of shape (6, 6) or (n, 6, 6), skipping the zero blocks of D."""
         S, out = S.reshape(-1, 6, 6), np.empty((len(x), 6, 6))
         compiled.pose_covariances(out, np.ascontiguousarray(x), np.ascontiguousarray(S))
         return out
@@ -143,7 +141,7 @@ class SE3:
         return np.concatenate([p - p_0, rotation.between(R_0, R)], axis=-1)
 
     def mean(self, states: Pose, w: ArrayLike | None = None) -> Pose:
-        """The mean position and the mean rotation."""
+        """Mean position and mean rotation."""
         p, R = _pose("states", states)
         p = _checks.points("the positions of states", p, 3)
         if w is None and len(p):
@@ -153,7 +151,7 @@ class SE3:
         return Pose(np.average(p, axis=0, weights=w), rotation.mean(R, w))
 
     def checked(self, name: str, states: Any, *rows: int) -> Pose:
-        """The states, if they are poses: one, or a stack of as many as ``rows`` says."""
+        """Validate one pose, or a stack of ``rows`` poses."""
         p, R = _pose(name, states)
         p = _checks.shaped(f"the position of {name}", p, *rows, 3)
         where = f"the rotation of {name}"
@@ -161,7 +159,7 @@ class SE3:
 
 
 def _pose(name: str, pose: Any) -> tuple[Array, Array]:
-    """The parts of a pose, as float64 and of shapes that end as they must."""
+    """Validate a pose; return its parts as float64 arrays."""
     if not isinstance(pose, Pose):
         raise TypeError(f"{name} must be a Pose(position, rotation), got {described(pose)}")
     p, R = pose
@@ -175,7 +173,6 @@ def _pose(name: str, pose: Any) -> tuple[Array, Array]:
 
 
 def _vectors(name: str, value: ArrayLike, d: int) -> Array:
-    """``value`` as float64 vectors of d numbers."""
     array = _checks.floats(name, value)
     if array.shape[-1:] != (d,):
         raise ValueError(f"{name} must have shape (..., {d}), got {array.shape}")
@@ -183,7 +180,7 @@ def _vectors(name: str, value: ArrayLike, d: int) -> Array:
 
 
 def _probabilities(w: ArrayLike | None, n: int) -> Array:
-    """The weights of n states; None is all alike."""
+    """Validate the weights of n states; None means equal weights."""
     if n == 0:
         raise ValueError("states must have at least one row to have a mean, got none")
     if w is None:
@@ -195,7 +192,7 @@ def _probabilities(w: ArrayLike | None, n: int) -> Array:
 
 @dataclass(frozen=True)
 class Angles:
-    """R^d, some of whose coordinates are angles.
+    """Chart of R^d where some coordinates are angles.
 
     >>> chart = Angles(2, angles=[1])
     >>> chart.mean(np.array([[0.0, 3.1], [1.0, -3.1]])).round(6)
@@ -214,11 +211,11 @@ class Angles:
         object.__setattr__(self, "angles", angles)
 
     def coordinates(self, reference: Array, states: Array) -> Array:
-        """The states, each angle moved by whole turns to within pi of the reference's."""
+        """The states, with each angle shifted by whole turns to within pi of the reference."""
         return np.asarray(reference + self.minus(states, reference))
 
     def states(self, reference: Array, x: Array) -> Array:
-        """``x``."""
+        """Return a copy of ``x``."""
         return _vectors("x", x, self.d).copy()
 
     def jacobian(self, x: Array) -> Array:
@@ -227,24 +224,24 @@ class Angles:
         return np.broadcast_to(np.eye(self.d), (*x.shape, self.d))
 
     def covariances(self, x: Array, S: Array) -> Array:
-        """``S``, one for all where it is."""
+        """Return ``S``, as D is the identity."""
         return S
 
     def plus(self, states: ArrayLike, increments: ArrayLike) -> Array:
-        """The sum, with angles in (-pi, pi]."""
+        """Sum, with angles in (-pi, pi]."""
         xi = _vectors("increments", increments, self.d)
         return self._wrapped(_vectors("states", states, self.d) + xi)
 
     def minus(self, states: ArrayLike, origins: ArrayLike) -> Array:
-        """The difference, with angles in (-pi, pi]."""
+        """Difference, with angles in (-pi, pi]."""
         origins = _vectors("origins", origins, self.d)
         return self._wrapped(_vectors("states", states, self.d) - origins)
 
     def mean(self, states: ArrayLike, w: ArrayLike | None = None) -> Array:
-        """The mean; that of an angle starts from the direction of the mean vector.
+        """Weighted mean; for angles iterated from the direction of the mean vector.
 
-        Each step goes to the mean of the angles as seen from the guess.  It is the last one unless
-        an angle changes sides, and then the sum of squares has become smaller.
+        Each step adds the mean difference of the angles from the guess.  It is the last unless a
+        difference wraps, and then it decreases the sum of squares.
         """
         states = _checks.points("states", states, self.d)
         w = _probabilities(w, len(states))
@@ -258,18 +255,17 @@ class Angles:
         return self._wrapped(guess)
 
     def checked(self, name: str, states: Any, *rows: int) -> Array:
-        """The states, if they are rows of d numbers: one, or as many as ``rows`` says."""
+        """Validate one row of d numbers, or ``rows`` of them."""
         return _checks.shaped(name, states, *rows, self.d)
 
     def _wrapped(self, x: Array) -> Array:
-        """``x``, whose angles are wrapped in place."""
         turning = list(self.angles)
         x[..., turning] = wrap(x[..., turning])
         return x
 
 
 def SE2() -> Angles:  # noqa: N802 - a chart like the others
-    """Poses in the plane, rows (x, y, heading).
+    """Chart of poses in the plane, rows (x, y, heading).
 
     >>> chart = SE2()
     >>> chart.plus([1.0, 2.0, 3.0], [0.5, 0.0, 0.5]).round(4)  # the heading goes on at -pi
@@ -281,7 +277,7 @@ def SE2() -> Angles:  # noqa: N802 - a chart like the others
 
 
 def in_space(states: ArrayLike) -> Pose:
-    """States of `SE2` as poses in space: at height zero, turned about the vertical.
+    """Convert states of `SE2` to poses in space: height zero, rotated about the vertical.
 
     >>> in_space([1.0, 2.0, np.pi / 2]).position
     array([1., 2., 0.])
@@ -291,7 +287,7 @@ def in_space(states: ArrayLike) -> Pose:
 
 
 def wrap(angle: ArrayLike) -> Array:
-    """The same angle in (-pi, pi].
+    """Wrap angles to (-pi, pi].
 
     >>> wrap([3.0, 4.0, -np.pi]).round(4)
     array([ 3.    , -2.2832,  3.1416])

@@ -1,7 +1,7 @@
 r"""Rotations of three-dimensional space: Exp, Log, their Jacobians, and the mean.
 
 All functions take stacks: vectors ``(..., 3)``, matrices ``(..., 3, 3)``.  A rotation vector v
-turns by the angle :math:`\theta = |v|` about its own direction; with K = [v]_x,
+stands for a rotation by :math:`\theta = |v|` about v; with K = [v]_x,
 
 .. math::
 
@@ -10,7 +10,7 @@ turns by the angle :math:`\theta = |v|` about its own direction; with K = [v]_x,
     J_r^{-1}(v) &= I + \tfrac12 K
                    + \tfrac{1}{\theta^2}\bigl(1 - \tfrac\theta2 \cot\tfrac\theta2\bigr) K^2.
 
-The right Jacobian says what a small turn of the body does:
+The right Jacobian linearises small rotations of the body:
 :math:`\mathrm{Exp}(v + \delta) \approx \mathrm{Exp}(v)\, \mathrm{Exp}(J_r(v) \delta)` and
 :math:`\mathrm{Log}(\mathrm{Exp}(v)\, \mathrm{Exp}(\delta)) \approx v + J_r^{-1}(v) \delta`.
 """
@@ -30,7 +30,7 @@ ORTHOGONAL = 1e-6  # tolerated error of R'R = I
 
 
 def hat(v: Array) -> Array:
-    """The matrices K = [v]_x of the cross product: K u = v x u."""
+    """Matrices K = [v]_x of the cross product: K u = v x u."""
     K = np.zeros((*v.shape, 3))
     K[..., 2, 1], K[..., 0, 2], K[..., 1, 0] = v[..., 0], v[..., 1], v[..., 2]
     K[..., 1, 2], K[..., 2, 0], K[..., 0, 1] = -v[..., 0], -v[..., 1], -v[..., 2]
@@ -38,7 +38,7 @@ def hat(v: Array) -> Array:
 
 
 def exp(v: ArrayLike) -> Array:
-    """The rotation about the direction of ``v`` by the angle ``|v|``.
+    """Rotation about ``v`` by the angle ``|v|``.
 
     >>> exp([0.0, 0.0, np.pi / 2]).round(12) @ [1.0, 0.0, 0.0]
     array([0., 1., 0.])
@@ -47,7 +47,7 @@ def exp(v: ArrayLike) -> Array:
 
 
 def log(R: ArrayLike) -> Array:
-    """The rotation vector of ``R``, of length at most pi; at pi one of the two, v or -v.
+    """Rotation vector of ``R``, of length at most pi (at pi either v or -v).
 
     >>> log(exp([0.1, -0.2, 3.0])).round(12)
     array([ 0.1, -0.2,  3. ])
@@ -56,7 +56,7 @@ def log(R: ArrayLike) -> Array:
 
 
 def between(A: Array, R: Array) -> Array:
-    """Log(A' R) for rotations that need no check: the turn from A to R in the frame of A."""
+    """Log(A' R), the rotation from A to R in the frame of A; not validated."""
     if A.ndim > 2 and A.shape != R.shape:
         A, R = np.broadcast_arrays(A, R)
     origins = _one_or_all(A)
@@ -64,7 +64,7 @@ def between(A: Array, R: Array) -> Array:
 
 
 def turned(R: Array, v: ArrayLike) -> Array:
-    """R Exp(v) for rotations that need no check: R after a turn in its own frame."""
+    """R Exp(v), R rotated by v in its own frame; R is not validated."""
     v = _vectors("v", v)
     if R.ndim > 2 and R.shape[:-1] != v.shape:
         return np.asarray(R @ exp(v))
@@ -73,12 +73,12 @@ def turned(R: Array, v: ArrayLike) -> Array:
 
 
 def right_jacobian(v: ArrayLike) -> Array:
-    """J_r: how Exp(v) turns in the body's frame when v changes."""
+    """J_r, the derivative of Exp(v) in the body's frame."""
     return _rows(compiled.right_jacobian, _vectors("v", v), 1)
 
 
 def right_jacobian_inverse(v: ArrayLike) -> Array:
-    """J_r^-1: how Log(R) changes when the body turns; fit for angles below 2 pi."""
+    """J_r^-1, the derivative of Log(R) by rotations of the body; for angles below 2 pi."""
     return _rows(compiled.right_jacobian_inverse, _vectors("v", v), 1)
 
 
@@ -88,7 +88,7 @@ def quaternion(R: ArrayLike) -> Array:
 
 
 def from_quaternion(q: ArrayLike) -> Array:
-    """The rotations of quaternions (x, y, z, w), which are scaled to length one."""
+    """Rotations of quaternions (x, y, z, w), which are normalised."""
     q = _vectors("q", q, 4)
     length = np.linalg.norm(q, axis=-1)
     if (length == 0).any():
@@ -99,10 +99,7 @@ def from_quaternion(q: ArrayLike) -> Array:
 
 
 def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
-    r"""The weighted mean of rotations: the M with :math:`\sum_i w_i \mathrm{Log}(M' R_i) = 0`.
-
-    The projection of the mean matrix on the rotations is the first guess, and all that is needed
-    where the rotations are close; a few steps of Gauss-Newton make it the intrinsic mean.
+    r"""Weighted mean of rotations: the M with :math:`\sum_i w_i \mathrm{Log}(M' R_i) = 0`.
 
     >>> log(mean(exp([[0.0, 0.0, 3.1], [0.0, 0.0, -3.1]]))).round(6)[2] in (3.141593, -3.141593)
     True
@@ -113,7 +110,7 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
     w = np.full(len(R), 1 / len(R)) if w is None else _checks.probabilities("w", w)
     _checks.same_length("w", w, "R", len(R))
     M, rows = projected(np.tensordot(w, R, 1)), _input(R, 2)
-    for _ in range(50):
+    for _ in range(50):  # Gauss-Newton
         step = w @ compiled.between(_input(M, 2), rows)
         M = M @ compiled.exponentials(_input(step, 1))[0]
         if np.abs(step).max() < 1e-15:
@@ -122,7 +119,7 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
 
 
 def projected(A: Array) -> Array:
-    """The rotation nearest to the matrix ``A``."""
+    """Rotation nearest to the matrix ``A``."""
     U, _, Vt = np.linalg.svd(A)
     U = U.copy()
     U[..., :, 2] *= np.linalg.det(U @ Vt)[..., None]
@@ -130,7 +127,7 @@ def projected(A: Array) -> Array:
 
 
 def rotations(name: str, R: ArrayLike, row: str = "index") -> Array:
-    """``R`` as finite matrices (..., 3, 3), if they are rotations; a ``row`` is called that."""
+    """Validate rotations (..., 3, 3); ``row`` is the word for an index in messages."""
     R = _checks.real_array(name, R)
     if R.shape[-2:] != (3, 3):
         raise ValueError(f"{name} must have shape (..., 3, 3), got {R.shape}")
@@ -142,7 +139,7 @@ def rotations(name: str, R: ArrayLike, row: str = "index") -> Array:
 
 
 def _first_error(R: Array, row: str) -> str:
-    """What is wrong with the first matrix of a stack that is no rotation."""
+    """Describe the first matrix of a stack that is not a rotation."""
     errors = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
     volumes = np.linalg.det(R)
     i = int(((errors > ORTHOGONAL) | (volumes < 0)).argmax())
@@ -160,18 +157,18 @@ def _vectors(name: str, v: ArrayLike, d: int = 3) -> Array:
 
 
 def _one_or_all(R: Array) -> Array:
-    """Rotations (n, 3, 3), or only the first of them (1, 3, 3) where all rows share its memory."""
+    """Rotations (n, 3, 3), or (1, 3, 3) if all rows are broadcast from one."""
     if R.ndim == 3 and R.strides[0] == 0:
         R = R[:1]
     return _input(R, 2)
 
 
 def _rows(kernel: Callable[[Array], Array], stack: Array, axes: int) -> Array:
-    """A kernel that takes one row per rotation, on a stack of any shape whose last axes are one."""
+    """Apply a kernel of rows to a stack of any shape; an entry has ``axes`` axes."""
     out = kernel(_input(stack, axes))
     return out.reshape(*stack.shape[: stack.ndim - axes], *out.shape[1:])
 
 
 def _input(stack: Array, axes: int) -> Array:
-    """A stack as the rows of a kernel."""
+    """Flatten a stack to contiguous rows."""
     return np.ascontiguousarray(stack).reshape(-1, *stack.shape[stack.ndim - axes :])

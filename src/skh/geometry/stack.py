@@ -14,12 +14,12 @@ State = Any  # one state or a stack of them
 
 
 def tiled(state: State, n: int) -> State:
-    """A state in n rows that share memory."""
+    """Repeat a state in n rows that share memory."""
     return mapped(lambda part: np.broadcast_to(part, (n, *np.shape(part))), state)
 
 
 def read_only(states: State) -> State:
-    """The same states, which refuse assignment; nothing is copied."""
+    """Return read-only views of the states."""
     return mapped(_checks.read_only, states)
 
 
@@ -29,7 +29,7 @@ def rows_of(states: State) -> int:
 
 
 def mapped(f: Callable[[Array], Array], states: State) -> State:
-    """A function of each array."""
+    """Apply a function to each array."""
     if not isinstance(states, tuple):
         return f(states)
     parts = [mapped(f, part) for part in states]
@@ -37,7 +37,7 @@ def mapped(f: Callable[[Array], Array], states: State) -> State:
 
 
 def described(value: Any) -> str:
-    """What somebody returned, in few words: its type, and its shape where it has one."""
+    """Describe a value for an error message by its shape or type."""
     if value is None:
         return "None"
     shape = getattr(value, "shape", None)

@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint bench clean
+.PHONY: demo reproduce test lint bench snapshot clean clean-kernels
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -34,6 +34,14 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,test]"
 	touch $@
 
-clean:
+# Record results to the bit anew, after a change that is meant to change numbers.
+snapshot: $(VENV)/installed clean-kernels
+	$(BIN)/python tests/snapshot/snapshot.py --write
+
+# numba looks at the file of a kernel, not at those of the kernels it calls.
+clean-kernels:
+	find src -name '*.nb[ci]' -delete
+
+clean: clean-kernels
 	rm -rf $(VENV) benchmarks/.peers demo reproduction-quick
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,4 +1,4 @@
-"""The automatic kernel, the information it rests on, and the default rule."""
+"""The adaptive kernel, the information that it uses, and the default rule."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from skh.kernels.quadrature_weights import effective_sample_size
 
 
 def learned(known, x, w, log_likelihood):
-    """What is known after one more step of a filter whose rule uses the information."""
+    """The information after one more step of a filter whose rule uses it."""
     if known is None:
         return LearnedInformation(x, w, log_likelihood)
     return known.then(x, w, log_likelihood, known.matrix)
@@ -64,8 +64,8 @@ def gaussian_observation(C, R, d, n, rng):
 
 
 @pytest.mark.parametrize(("n", "steps"), [(50, 10), (30, 30)])
-def test_information_finds_the_only_direction_that_the_likelihood_sees(n, steps):
-    """15 dimensions, hardly more particles, one coordinate seen: soon little else is left."""
+def test_information_finds_the_only_observed_direction(n, steps):
+    """15 dimensions, hardly more particles, one observed coordinate."""
     C, R = np.eye(15)[3] * 2, 0.1
     for seed in range(3):
         rng, known = np.random.default_rng(seed), None
@@ -85,7 +85,7 @@ def test_information_of_a_parabola_is_its_curvature():
     np.testing.assert_allclose(known.matrix, [[9.0, 0.0], [0.0, 0.0]], atol=0.1)
 
 
-def test_information_is_local_where_the_likelihood_is_no_parabola():
+def test_information_is_local_for_a_likelihood_with_two_modes():
     """Two modes at -2 and 2, each of information 25."""
     x = np.linspace(-4, 4, 81)[:, None]
     level = -12.5 * (np.abs(x[:, 0]) - 2) ** 2
@@ -94,7 +94,7 @@ def test_information_is_local_where_the_likelihood_is_no_parabola():
     assert known.matrix[0, 0] == pytest.approx(25.0, rel=0.3)
 
 
-def test_information_is_learned_after_observations_that_said_nothing():
+def test_information_is_learned_after_uninformative_observations():
     rng, known, nothing = np.random.default_rng(3), None, np.zeros(30)
     for t in range(20):
         x, w, level = gaussian_observation(np.array([1.0, 0.0]), 0.01, 2, 30, rng)
@@ -117,7 +117,7 @@ def test_information_is_not_computed_for_rules_that_do_not_use_it():
         (skh.FWQuad(search_points=50), 5),
         (skh.Refined(), 5),
         (skh.Smoothed(skh.Matched(skh.default_rule())), 5),
-        (lambda p, n, *, rng=None: skh.default_rule()(p, n, rng=rng), 5),  # unless it says no
+        (lambda p, n, *, rng=None: skh.default_rule()(p, n, rng=rng), 5),  # unless uses_information is False
     ]:
         pf = skh.ParticleFilter(model, rule, 10, rng=0)
         known = [pf.step(y) for y in ys][-1].information
@@ -126,7 +126,7 @@ def test_information_is_not_computed_for_rules_that_do_not_use_it():
 
 
 @pytest.mark.parametrize("rule", [None, skh.Stratified()])
-def test_looking_at_what_was_learned_changes_nothing(rule):
+def test_reading_the_information_changes_nothing(rule):
     model = skh.models.lgss3()
     _, ys = model.simulate(6, rng=0)
     plain, watched = (skh.ParticleFilter(model, rule, 10, rng=0) for _ in range(2))
@@ -139,7 +139,7 @@ def test_looking_at_what_was_learned_changes_nothing(rule):
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
-def test_mixtures_made_of_a_predictive_keep_what_it_knows(kind):
+def test_mixtures_derived_from_a_predictive_keep_its_information(kind):
     rng = np.random.default_rng(0)
     p, B = oracles.random_mixture(6, 3, rng, kind), rng.normal(size=(3, 3))
     F = B @ B.T
@@ -151,11 +151,12 @@ def test_mixtures_made_of_a_predictive_keep_what_it_knows(kind):
     q = p.linear_map(A)
     assert q.components_per_particle == 2
     np.testing.assert_allclose(A.T @ q.information @ A, F, rtol=1e-9)  # e' F e is the same number
-    for lost in (A[:2], np.diag([1.0, 1.0, 0.0])):
-        assert type(p.linear_map(lost)) is skh.GaussianMixture
+    for singular in (A[:2], np.diag([1.0, 1.0, 0.0])):  # x does not follow from A x
+        q = p.linear_map(singular)
+        assert (q.components_per_particle, q.information) == (2, None)
 
 
-def test_what_the_model_tells_is_checked():
+def test_information_given_by_the_model_is_checked():
     class Wrong(type(skh.models.nonlinear_benchmark())):
         def observation_metric(self, t, x):
             return np.zeros((2, 2))
@@ -205,8 +206,8 @@ def test_the_default_returns_all_particles_and_keeps_their_weights_even(model):
     assert min(sizes) >= 0.5 - 1e-9
 
 
-def test_the_default_beats_drawing_by_far():
-    """Three models, N = 50, medians of three series: the bounds leave a factor of two."""
+def test_the_default_rule_beats_random_sampling_on_three_models():
+    """N = 50, medians of three series; the bounds leave a factor of two."""
     for model, bound in [
         (skh.models.lgss3(), 0.3),
         (skh.models.nonlinear_benchmark(), 0.4),
@@ -226,7 +227,7 @@ def test_the_default_beats_drawing_by_far():
 
 
 def test_a_tolerance_makes_the_number_of_particles_follow_the_target():
-    """Two modes take more particles than one, and never more than the budget."""
+    """Two modes need more particles than one, and never more than the budget."""
     rule = skh.FWQuad(skh.GaussianKernel(1.0), skh.FullyCorrective(), 1_000, tol=0.02)
     model = skh.models.nonlinear_benchmark()
     _, ys = model.simulate(30, rng=0)
@@ -237,7 +238,7 @@ def test_a_tolerance_makes_the_number_of_particles_follow_the_target():
 
 @pytest.mark.parametrize("constant", [0.1, 3.0, 1234.567])
 def test_a_coordinate_that_is_known_exactly_changes_nothing(constant):
-    """Its variance is not zero but that of rounding, which must not be taken for a spread."""
+    """Its variance is that of rounding, which is not a spread."""
 
     class WithConstant:
         def __init__(self, c):
@@ -255,18 +256,18 @@ def test_a_coordinate_that_is_known_exactly_changes_nothing(constant):
     ys = np.sin(np.arange(8.0))
     results = [skh.particle_filter(WithConstant(c), ys, n=50, rng=0) for c in (0.0, constant)]
     np.testing.assert_allclose(results[1].means[:, 0], results[0].means[:, 0], atol=0.01)
-    # Rounding makes the two runs different ones: their MMDs agree as those of two seeds do.
+    # The two runs differ by rounding, so their MMDs agree only as those of two seeds do.
     assert np.mean(results[1].mmd) == pytest.approx(np.mean(results[0].mmd), rel=0.3)
     np.testing.assert_array_less(results[1].mmd, 2 * results[0].mmd)
 
 
-def test_log_likelihoods_of_any_size_are_learned_from_in_silence():
+def test_log_likelihoods_of_any_size_raise_no_warning():
     x, w = np.linspace(-1, 1, 5)[:, None], np.full(5, 0.2)
     known = learned(None, x, w, np.array([1e308, -1e308, 0.0, -np.inf, 1.0]))
     assert np.isfinite(known.matrix).all()
 
 
-def test_a_model_that_tells_its_information_does_better_than_one_that_does_not():
+def test_a_model_that_gives_its_information_has_smaller_errors():
     model = skh.models.lgss15()
     F = model.C.T @ np.linalg.inv(model.R) @ model.C
     functions = model.prior(), model.transition, model.log_likelihood
@@ -280,7 +281,7 @@ def test_a_model_that_tells_its_information_does_better_than_one_that_does_not()
     assert rmse(telling) < 0.75 * rmse(model)  # 0.16 against 0.29
 
 
-def test_what_the_model_tells_is_the_mean_over_the_components_at_the_coming_time():
+def test_information_given_by_the_model_is_averaged_over_the_components():
     heard = []
 
     def listening(p, n, *, rng=None):
@@ -310,7 +311,7 @@ def test_impossible_particles_do_not_disturb_the_information():
 
 @pytest.mark.parametrize("sds", [[0.001], [0.01, 0.01], [0.001, 0.001], [0.001, 0.003, 0.01]])
 def test_a_sensor_far_more_precise_than_the_points_are_dense_does_no_harm(sds):
-    """Fifty points for a predictive distribution 30 to 300 times as wide as the likelihood."""
+    """Fifty points; the predictive distribution is 30 to 300 times as wide as the likelihood."""
     unit = np.eye(len(sds))
     model = skh.models.LinearGaussian(
         0.9 * unit, unit, 0.1 * unit, np.diag(sds) ** 2, np.zeros(len(sds)), unit
@@ -338,8 +339,8 @@ def test_information_beyond_what_points_can_resolve_is_cut_off():
     )
 
 
-def test_a_blind_stretch_leaves_the_width_of_what_is_not_seen():
-    """A random walk in three dimensions, one of them seen for 20 steps, then nothing for 60."""
+def test_covariances_grow_correctly_without_observations():
+    """A random walk in three dimensions, one observed for 20 steps, then none for 60."""
     walk = skh.model_from_functions(
         prior=(np.zeros(3), 1.0),
         transition=lambda t, x: (x, 0.01),
@@ -352,7 +353,7 @@ def test_a_blind_stretch_leaves_the_width_of_what_is_not_seen():
         np.testing.assert_allclose(end, seen_last + 60 * 0.01, rtol=0.3)  # 0.15 of its root
 
 
-def test_a_rule_knows_of_an_observation_only_where_there_is_one():
+def test_a_rule_gets_information_only_before_an_observation():
     heard = []
 
     def listening(p, n, *, rng=None):
@@ -367,7 +368,7 @@ def test_a_rule_knows_of_an_observation_only_where_there_is_one():
     assert heard[4:] == [False, False]
 
 
-def test_none_in_place_of_an_impossible_observation_is_as_if_it_had_never_been():
+def test_a_failed_step_does_not_affect_later_steps():
     plain, hit = (skh.ParticleFilter(skh.models.lgss3(), n=20, rng=0) for _ in range(2))
     for pf in (plain, hit):
         pf.step(0.1)

@@ -1,1 +1,1 @@
-"""Runtime support: threads, memory, compilation notice, progress bars."""
+"""Runtime support: threads, memory, compilation notice, progress bars.  Imports `_checks`."""

@@ -3,4 +3,5 @@
 `particle_filter` is the algorithm, `model_protocols` the interface of models, `belief` the results.
 `carried_records` updates the records of particles, `likelihood_information` learns the Fisher
 information of observations, `rao_blackwell` runs a Kalman filter in each particle.
+Imports `gaussians`, `rules` and, for the default rule, `frank_wolfe`.
 """

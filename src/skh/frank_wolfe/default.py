@@ -1,4 +1,4 @@
-"""The rule that a filter uses unless told otherwise; docs/default_rule.md tells why this one."""
+"""The default rule of a filter; docs/default_rule.md explains the choice."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from skh.rules.refined import Refine
 
 
 def default_rule() -> FWQuad:
-    """Fully corrective steps in the automatic kernel, then all points moved together.
+    """Fully corrective steps with the adaptive kernel, then all points moved together.
 
-    >>> default_rule().kernel is None  # made anew for each mixture
+    >>> default_rule().kernel is None  # adapted to each mixture
     True
     """
     return FWQuad(

@@ -1,8 +1,4 @@
-"""Fully corrective steps (FCFW): all weights are optimised anew after each vertex.
-
-The weights come from a quadratic programme on the simplex (`kernels.simplex_qp`).  With a ridge or
-a floor under the effective sample size they are kept from vanishing (`kernels.quadrature_weights`).
-"""
+"""Fully corrective steps (FCFW): a quadratic programme gives all weights after each vertex."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from skh.kernels.simplex_qp import SimplexQP
 
 
 class CorrectiveIterate(Iterate):
-    """The best convex combination of all vertices found so far."""
+    """Optimal convex combination of all vertices found so far."""
 
     def __init__(self, target: Target, n: int) -> None:
         self._target = target
@@ -33,7 +29,7 @@ class CorrectiveIterate(Iterate):
         self._k = 0
 
     def move(self) -> bool:
-        """Add the vertex, optimise all weights, search the next vertex."""
+        """Add the vertex, optimise all weights, search for the next vertex."""
         k = self._k
         if k and self._gap() <= GRADIENT:
             return False
@@ -48,7 +44,7 @@ class CorrectiveIterate(Iterate):
         self._qp.add(self.search.add(self._chosen[: k + 1]), self._target.mu[j], ridge)
 
     def _gap(self) -> float:
-        """By how much the vertex lies below the level of the active points: the Frank-Wolfe gap."""
+        """Frank-Wolfe gap: the level of the active points minus that of the vertex."""
         return float(self._qp.level - (self._g - self._target.mu[self._vertex]))
 
     @property
@@ -57,15 +53,12 @@ class CorrectiveIterate(Iterate):
         return self._qp.objective + self._target.norm2
 
     def solution(self) -> Solution:
-        """All vertices and their best weights, many of which may be zero."""
+        """All vertices with their optimal weights, many of which may be zero."""
         return Solution(self._chosen[: self._k], self._qp.w[: self._k], self.mmd2)
 
 
 class ProtectedIterate(CorrectiveIterate):
-    """The same with a ridge on the weights and a floor under their effective sample size.
-
-    No search point is taken twice and none is given up, so that there are as many as asked for.
-    """
+    """`CorrectiveIterate` with protected weights: exactly n different search points."""
 
     def __init__(self, target: Target, n: int, ridge: float, min_ess: float) -> None:
         super().__init__(target, n)
@@ -73,7 +66,7 @@ class ProtectedIterate(CorrectiveIterate):
         self._mmd2 = target.norm2
 
     def move(self) -> bool:
-        """Add the vertex, even if its best weight is zero; never take it again."""
+        """Add the vertex, even if its optimal weight is zero, and hide it from the search."""
         j, qp = self._vertex, self._qp
         self._add_vertex(self._ridge)
         self.search.hide(j)
@@ -83,7 +76,7 @@ class ProtectedIterate(CorrectiveIterate):
         return True
 
     def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
-        """Take all steps in one compiled call where kernel rows are kept in full."""
+        """Take all steps in one compiled call if ``tol`` is None and full rows are stored."""
         rows = self.search.kept_rows
         if tol is not None or rows is None:
             return super().run(n, tol)
@@ -102,11 +95,11 @@ class ProtectedIterate(CorrectiveIterate):
 
     @property
     def mmd2(self) -> float:
-        """Squared distance to the target, before weights are protected."""
+        """Squared distance to the target before weights are protected."""
         return self._mmd2
 
     def solution(self) -> Solution:
-        """All vertices, with weights that are positive and as even as asked for."""
+        """All vertices with positive weights and the required effective sample size."""
         k = self._k
         w = self._qp.w[:k]
         if w.min() > 0.0 and effective_sample_size(w) >= self._min_ess * k:
@@ -119,12 +112,11 @@ class ProtectedIterate(CorrectiveIterate):
 
 @dataclass(frozen=True)
 class FullyCorrective:
-    """All weights optimised anew on the simplex at each step (FCFW).
+    """Optimise all weights on the simplex again at each step (FCFW).
 
-    The best weights are zero for many points, and such points are not returned.  With a ``ridge``
-    on the weights or an effective sample size of at least ``min_ess`` n they are protected from
-    that: exactly n different search points are returned, at little loss.  A ridge of None stands
-    for `resolution`: the fewer points there are for a dimension, the more even.
+    Many optimal weights are zero, and such points are not returned.  With a ``ridge`` on weights or
+    an effective sample size of at least ``min_ess`` n, exactly n different search points are
+    returned, at little loss.  ``ridge=None`` stands for `resolution`: more even for fewer points.
 
     >>> import skh
     >>> p = skh.GaussianMixture([1.0], [[0.0]], 1.0)

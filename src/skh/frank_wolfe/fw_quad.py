@@ -1,8 +1,7 @@
 """Algorithm 1, FW-Quad: quadrature of a Gaussian mixture by Frank-Wolfe optimisation of the MMD.
 
-Minimise the distance between the mean element of p and a convex combination of points, one point at
-a time: look for the point that lowers the linearised distance most (line 3), take it in by a step
-(lines 4 to 6), and stop at n points or as soon as the MMD is small enough.
+Add one point at a time to a convex combination: find the point that lowers the linearised MMD most
+(line 3), take a step (lines 4 to 6), and stop at n points or when the MMD is small enough.
 """
 
 from __future__ import annotations
@@ -31,15 +30,14 @@ from skh.rules.sampling import MonteCarlo, draw_points
 
 keep_freed_memory()  # for the search points of the next call
 
-MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # where their number is left to us
+MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
 
 
 @dataclass(frozen=True, eq=False)
 class FWPoints(WeightedPoints):
-    """Points placed by FW-Quad; all weights are positive, so there may be fewer than asked for.
+    """Points of FW-Quad; all weights are positive, so there may be fewer than n.
 
-    ``mmd_trace[k]`` is the exact MMD after k + 1 steps, ``status`` says why there were no more; a
-    refinement afterwards lowers ``mmd`` below the last of them.
+    ``mmd_trace[k]`` is the MMD after k + 1 steps, without refinement; ``status`` is why it ended.
     """
 
     mmd_trace: Array = field(default_factory=lambda: np.empty(0))
@@ -53,23 +51,20 @@ class FWQuad:
     Parameters
     ----------
     kernel : GaussianKernel, optional
-        Defines the distance that is minimised; for your own see `kernels.base`.  Left out, it is
-        made for each mixture from its spread and from what the filter has learned of the
-        likelihood (see `kernels.adaptive`).
+        Defines the distance to minimise; for other kernels see `kernels.base`.  By default it is
+        adapted to each mixture and to the likelihood (see `kernels.adaptive`).
     step : Step
-        `Herding` (the paper's FW, equal weights), `LineSearch` (FW-LS) or `FullyCorrective` (FCFW,
-        the most accurate per point; it sets weights to zero, and such points are not returned).
-        Each takes at most n steps; the two that keep all points may return one more than once.
+        `Herding` (the paper's FW, equal weights) or `LineSearch` (FW-LS), which may repeat points,
+        or `FullyCorrective` (FCFW, the most accurate per point), which omits those of weight zero.
     search_points : int, optional
-        M, the number of points drawn from the mixture among which each vertex is searched.  None
-        stands for n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve
-        1 / sqrt(M), and n well-placed ones 1 / n.
+        M, the number of draws from the mixture among which vertices are searched.  None stands for
+        n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve 1 / sqrt(M), and
+        n well-placed ones 1 / n.
     tol : float, optional
-        Stop as soon as the MMD is at or below it; rounding allows no less than about 1e-8.
+        Stop when the MMD is at or below it; rounding limits the MMD to about 1e-8.
     search : Rule
         Draws the search points: `MonteCarlo`, or `QuasiMonteCarlo` for more even ones.
-    lazy : deprecated
-        Has no effect: the search that it chose gave the same points, mostly in more time.
+    lazy : deprecated, no effect
     refine : Refine, optional
         Move all points together after the last step.
 
@@ -95,7 +90,7 @@ class FWQuad:
         if not isinstance(self.refine, Refine | None):
             raise TypeError(f"refine must be a skh.Refine or None, got {self.refine!r}")
         if self.refine is not None and not isinstance(self.kernel, GaussianKernel | None):
-            raise TypeError(f"refine needs a GaussianKernel or none, got {self.kernel!r}")
+            raise TypeError(f"refine needs a GaussianKernel or None as kernel, got {self.kernel!r}")
         if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
             raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
         _checks.rule("search", self.search)
@@ -109,16 +104,16 @@ class FWQuad:
 
     @property
     def uses_information(self) -> bool:
-        """For the kernel that it makes for each mixture, or for the rule of the search points."""
+        """True if the kernel is adaptive or the search rule uses it."""
         return self.kernel is None or uses_information(self.search)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
-        """At most ``n`` points of ``p``."""
+        """Return at most ``n`` points of ``p``."""
         n, rng = check_call(p, n, rng)
         kernel = self.kernel or adaptive_kernel(p, n)
         with notice_while_compiling(), threads_enabled():
             x, component = draw_points(self.search, p, self.search_points_for(n), rng)
-            target = Target.of(kernel, p, x)  # mu_p at the search points, on which line 3 searches
+            target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
             chosen, w, mmd2 = iterate.solution()  # line 8
@@ -129,7 +124,7 @@ class FWQuad:
             return self.refine(kernel, p, points, rng=rng, norm2=target.norm2)
 
     def search_points_for(self, n: int) -> int:
-        """The number of search points for ``n`` points, whether it was given or not."""
+        """Number of search points used for ``n`` points."""
         if self.search_points is not None:
             return self.search_points
         return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))

@@ -1,9 +1,8 @@
-"""The loop of Algorithm 1, and what a step of it must give.
+"""The loop of Algorithm 1 and the interface of its steps.
 
-A `Step` is a small frozen value; ``step.start(target, n)`` returns an `Iterate`: the convex
-combination g_k together with the vertex that line 3 found for it.  To add a step, write one
-subclass of `Iterate` with ``move``, ``mmd2`` and ``solution``, and a value with ``start``; the loop
-is inherited.  An iterate that can take many moves in one compiled call overrides ``run``.
+A `Step` is a frozen value; ``step.start(target, n)`` returns an `Iterate`: the convex combination
+g_k with the vertex that line 3 found for it.  To add a step, write a subclass of `Iterate` and a
+value with ``start``.  An iterate that takes many moves in one compiled call overrides ``run``.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Stop(StrEnum):
 class Solution(NamedTuple):
     """A quadrature rule on search points."""
 
-    chosen: Indices  # (k,): the search points taken in so far
+    chosen: Indices  # (k,): indices of the chosen search points
     w: Array  # (k,): their weights, up to a factor; zeros are allowed
     mmd2: float  # squared distance to the target; rounding may make it slightly negative
 
@@ -40,7 +39,7 @@ class Iterate(ABC):
 
     @abstractmethod
     def move(self) -> bool:
-        """Take in the vertex and search the next; False where rounding allows no progress."""
+        """Add the vertex and search for the next; return False if rounding prevents progress."""
 
     @property
     @abstractmethod
@@ -49,10 +48,10 @@ class Iterate(ABC):
 
     @abstractmethod
     def solution(self) -> Solution:
-        """Points and weights to return now."""
+        """Return the current points and weights."""
 
     def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
-        """Lines 2 to 7: at most n moves; the MMD after each of them, and why it stopped."""
+        """Lines 2 to 7: make at most n moves; return the MMD after each and why it stopped."""
         trace = np.empty(n)
         for k in range(n):
             if not self.move():
@@ -63,13 +62,13 @@ class Iterate(ABC):
         return trace, Stop.POINTS
 
     def _is_within(self, tol: float) -> bool:
-        """Whether the MMD is at or below ``tol``, also with the weights that would be returned."""
+        """Whether the MMD is at or below ``tol``, also for the weights of `solution`."""
         return root(self.mmd2) <= tol and root(self.solution().mmd2) <= tol
 
 
 class Step(Protocol):
-    """A way to form the next iterate: `Herding`, `LineSearch`, `FullyCorrective` or your own."""
+    """How to form the next iterate: `Herding`, `LineSearch`, `FullyCorrective` or your own."""
 
     def start(self, target: Target, n: int) -> Iterate:
-        """Line 1: the iterate g_0 = 0, ready for at most ``n`` moves."""
+        """Line 1: return the iterate g_0 = 0, ready for at most ``n`` moves."""
         ...

@@ -1,10 +1,9 @@
-r"""Steps that move weight from one point to another: pairwise and blended pairwise Frank-Wolfe.
+"""Steps that move weight from one point to another: pairwise and blended pairwise Frank-Wolfe.
 
-A plain step shrinks all weights to make room for the new vertex, the bad ones along with the good.
-A *pairwise* step (Lacoste-Julien, Jaggi, 2015) takes the weight from the worst active point alone.
-The *blended* variant (Tsuji, Tanaka, Pokutta, 2022) first moves weight between the points that it
-has, as long as that promises more than a new vertex does: nearly the accuracy of fully corrective
-steps without a quadratic programme.
+A plain step shrinks all weights.  A *pairwise* step (Lacoste-Julien, Jaggi, 2015) takes weight from
+the worst active point only.  The *blended* variant (Tsuji, Tanaka, Pokutta, 2022) also moves weight
+between active points, as long as that promises more than a new vertex: nearly as accurate as fully
+corrective steps without a quadratic programme.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from skh.frank_wolfe.iterate import Iterate, Solution
 from skh.frank_wolfe.single_precision_search import combining_search
 from skh.frank_wolfe.vertex_search import Target
 
-CORRECTIONS = 20  # pairwise moves between two searches at most
+CORRECTIONS = 20  # maximum number of pairwise moves between two searches
 
 
 class Weights:
-    """Weights of chosen vertices with the quadratic that they lower, w'Kw - 2c'w."""
+    """Weights of chosen vertices and their objective, w'Kw - 2c'w."""
 
     def __init__(self, n: int) -> None:
         self.K, self.c, self.w = np.zeros((n, n)), np.zeros(n), np.zeros(n)
 
     @property
     def active(self) -> Indices:
-        """The vertices with positive weight."""
+        """Indices of the vertices with positive weight."""
         return np.flatnonzero(self.w)
 
     @property
@@ -44,13 +43,13 @@ class Weights:
         return float(self.w @ (self.gradient - self.c))
 
     def towards(self, i: int) -> float:
-        """The best step of all weights towards vertex ``i``; its length."""
+        """Move all weights towards vertex ``i`` by line search; return the step size."""
         direction = -self.w
         direction[i] += 1.0
         return self._go(direction, 1.0)
 
     def shift(self, a: int, i: int) -> float:
-        """The best shift of weight from vertex ``a`` to ``i``; its length."""
+        """Move weight from vertex ``a`` to ``i`` by line search; return the amount."""
         direction = np.zeros_like(self.w)
         direction[a], direction[i] = -1.0, 1.0
         return self._go(direction, float(self.w[a])) if a != i else 0.0
@@ -64,7 +63,7 @@ class Weights:
 
 
 class PairwiseIterate(Iterate):
-    """A convex combination that gives up its worst vertices first."""
+    """Convex combination that takes weight from its worst vertices first."""
 
     def __init__(self, target: Target, n: int, blended: bool) -> None:
         self._target, self._blended = target, blended
@@ -75,7 +74,7 @@ class PairwiseIterate(Iterate):
         self._k = 0
 
     def move(self) -> bool:
-        """Take in the vertex, shift weight, search the next vertex."""
+        """Add the vertex, shift weight, search for the next vertex."""
         gap = self._gap()
         if self._k and gap <= GRADIENT:
             return False
@@ -85,7 +84,7 @@ class PairwiseIterate(Iterate):
         return True
 
     def _index_of_vertex(self) -> int:
-        """Where the vertex is among the chosen ones, after adding it if it is new."""
+        """Index of the vertex among the chosen ones; adds it if it is new."""
         known = np.flatnonzero(self._chosen[: self._k] == self._vertex)
         if known.size:
             return int(known[0])
@@ -108,7 +107,7 @@ class PairwiseIterate(Iterate):
             self._correct(gap)
 
     def _correct(self, gap: float) -> None:
-        """Shift weight between the active vertices while that promises more than a new one."""
+        """Shift weight between active vertices while that promises more than a new one."""
         q = self._weights
         for _ in range(CORRECTIONS):
             active, gradient = q.active, q.gradient
@@ -123,7 +122,7 @@ class PairwiseIterate(Iterate):
         return int(active[self._weights.gradient[active].argmax()])
 
     def _gap(self) -> float:
-        """By how much the vertex lies below the mean level of the weights: the Frank-Wolfe gap."""
+        """Frank-Wolfe gap: the mean level of the weights minus that of the vertex."""
         q = self._weights
         return float(q.w @ q.gradient - (self._g - self._target.mu[self._vertex]))
 
@@ -133,13 +132,13 @@ class PairwiseIterate(Iterate):
         return self._weights.objective + self._target.norm2
 
     def solution(self) -> Solution:
-        """All vertices; the weights of some may be zero."""
+        """All vertices; some weights may be zero."""
         return Solution(self._chosen[: self._k], self._weights.w[: self._k], self.mmd2)
 
 
 @dataclass(frozen=True)
 class Pairwise:
-    """Each step moves weight from the worst active point to the new one, by exact line search."""
+    """Move weight from the worst active point to the new one, by exact line search."""
 
     def start(self, target: Target, n: int) -> Iterate:
         """Line 1: the iterate g_0 = 0."""
@@ -148,7 +147,7 @@ class Pairwise:
 
 @dataclass(frozen=True)
 class BlendedPairwise:
-    """A step towards the new point, then shifts of weight between the points that are there."""
+    """Step towards the new point, then shift weight between active points."""
 
     def start(self, target: Target, n: int) -> Iterate:
         """Line 1: the iterate g_0 = 0."""

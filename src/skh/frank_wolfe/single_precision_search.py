@@ -1,18 +1,15 @@
-r"""The vertex search in rough arithmetic, decided in double precision: the same points for less.
+r"""Vertex search in single precision, decided in double precision: the same points in less time.
 
-Kernel values are computed in single precision, at twice the speed or more, and iterates are known
-at all search points up to an error that is known as well.  The exact score of the roughly best
-points is a bar: points whose rough score lies above it by more than the error cannot win.  Of all
-others, usually one to three, the score is computed anew by the very operations of the full search.
-Once the scores are no larger than the error (wide kernel, low dimension, a small MMD) the full
-search takes over.
+Kernel values in single precision take half the time or less, and give the iterate at all search
+points up to a known error.  Points whose rough score exceeds the exact score of the roughly best
+ones by more than that error are ruled out; the others, usually one to three, are scored by the very
+operations of the full search.  That takes over once scores are no larger than the error.
 
-*The error of a kernel value.*  With :math:`\epsilon = 2^{-24}`, coordinates that have been centred
-and rounded are off by :math:`\epsilon |X|`, and :math:`|e| \exp(-r e^2)` is at most
-:math:`0.43 / \sqrt r`: that makes :math:`1.72\, \epsilon |X| \sqrt r` for the two points.  Each
-operation on the squared distance adds :math:`u e^{-u} \epsilon \le 0.37\, \epsilon`, of which there
-are d + 5; the exponential, its weight and their product are good to :math:`4 \epsilon`, and the
-sum over S scales to :math:`S \epsilon`.
+*Error of a kernel value.*  With :math:`\epsilon = 2^{-24}`, centred and rounded coordinates are off
+by :math:`\epsilon |X|`, and :math:`|e| \exp(-r e^2)` is at most :math:`0.43 / \sqrt r`: that makes
+:math:`1.72\, \epsilon |X| \sqrt r` for the two points.  Each of d + 5 operations on the squared
+distance adds :math:`u e^{-u} \epsilon \le 0.37\, \epsilon`; the exponential, its weight and their
+product are accurate to :math:`4 \epsilon`, and the sum over S scales to :math:`S \epsilon`.
 """
 
 from __future__ import annotations
@@ -43,12 +40,11 @@ from skh.frank_wolfe.vertex_search import (
 from skh.kernels.gaussian_kernel import root
 
 Single = NDArray[np.float32]
-MIN_SCALE_RATIO = 1e-12  # scales further apart than this leave the range of single precision
-MAX_KERNEL_ERROR = 1e-3  # an error of kernel values that rules hardly any point out
-# Shares done anew at which ruling out becomes dearer than the full search: of kernel values, or of
-# sums of kept values, which are cheaper to have than the kernel.
+MIN_SCALE_RATIO = 1e-12  # of rates; below it they leave the range of single precision
+MAX_KERNEL_ERROR = 1e-3  # of a kernel value; with more, hardly any point is ruled out
+# Shares computed again above which the full search is cheaper: of kernel values, and of sums.
 FUTILE_SHARE, FUTILE_SUM_SHARE = 0.1, 0.02
-MIN_POINTS_FOR_ROWS = 1_500  # kernel values of fewer stay in the cache in double precision
+MIN_POINTS_FOR_ROWS = 1_500  # with fewer, rows in double precision fit the cache
 
 
 class SingleTarget(NamedTuple):
@@ -57,16 +53,16 @@ class SingleTarget(NamedTuple):
     X: Single
     mu: Single
     scales: Single
-    error: float  # what a kernel value may be off, at most
+    error: float  # bound on the error of a kernel value
 
     @property
     def reach(self) -> float:
-        """The distance from which on a kernel value is less than half a level."""
+        """Distance beyond which a kernel value is less than half a level."""
         return sqrt(log(2 * LEVELS) / self.scales[0].min())
 
     @classmethod
     def of(cls, target: Target) -> SingleTarget | None:
-        """None where single precision is too coarse."""
+        """Convert ``target``; return None if single precision is too coarse."""
         X, (rates, weights) = target.X, target.scales
         low, high = in_threads(bounds, X.size)(X)
         unit = rates.max()
@@ -87,7 +83,7 @@ def _lows(M: int) -> Single:
 
 
 class SingleBlend:
-    """The same as `FullBlend`, in half the time."""
+    """`FullBlend` in half the time, with the same result."""
 
     def __init__(self, target: Target, single: SingleTarget, n: int) -> None:
         d, M = target.X.shape
@@ -101,7 +97,7 @@ class SingleBlend:
         self._full: FullBlend | None = None
 
     def run(self, history: IterateHistory, k: int, n: int) -> int:
-        """Take steps k to n and search after each; how many have then been taken."""
+        """Take steps k to n - 1 with a search after each; return the total number taken."""
         if self._full is not None:
             return self._full.run(history, k, n)
         futile = FUTILE_SHARE * self._gap.size
@@ -114,11 +110,9 @@ class SingleBlend:
 
 
 class SingleCombine:
-    """The same as `FullCombine` in a quarter of the memory or less, and so of the time.
+    """`FullCombine` in a quarter of the memory and time or less, with the same result.
 
-    It is the way to the rows of kernel values that takes the time; 16 bits each are enough to rule
-    out all but a few points, and where the points spread wider than the kernel reaches, whole
-    blocks of them are zero and are left out (`neighbours`).
+    Rows are stored in 16 bits per value, and only in blocks within the kernel's reach.
     """
 
     def __init__(self, target: Target, single: SingleTarget, n: int) -> None:
@@ -128,20 +122,20 @@ class SingleCombine:
         rows, centres = (levels, owner, np.zeros(B, np.intp)), np.empty((d, n))
         boxes = blocks.X, blocks.low, blocks.high, single.reach
         self._target, self._single, self._n, self._order = target, single, n, order
-        self._place = np.empty_like(order)  # where in the blocks a search point stands
+        self._place = np.empty_like(order)  # position of a search point in the blocks
         self._place[order] = np.arange(order.size)
         self._mu, self._top = single.mu[order], float(target.mu.max())
         self._gap, lows = np.empty(order.size, np.float32), np.empty(B, np.float32)
         self._to_add = *rows, *boxes, single.X, single.scales, target.X, target.scales, centres
-        self._exact_mu = target.mu.copy()  # in which points are hidden
+        self._exact_mu = target.mu.copy()  # with hidden points marked
         exact = target.X, self._exact_mu, target.scales, centres
         self._to_search = self._gap, lows, self._mu, *rows, order, *exact
         self._chosen: Indices = np.empty(0, np.intp)
         self._full: FullCombine | None = None
-        self._wasted = 0.0  # kernel values beyond what the full search would have cost so far
+        self._wasted = 0.0  # kernel values beyond the cost of the full search so far
 
     def add(self, chosen: Indices) -> Array:
-        """Take in the last of the chosen points; return its kernel values to all of them."""
+        """Add the last of the chosen points; return its kernel values to all of them."""
         if self._full is not None:
             return self._full.add(chosen)
         self._chosen = chosen
@@ -150,10 +144,10 @@ class SingleCombine:
 
     @property
     def kept_rows(self) -> None:
-        """None: rows are kept in 16 bits."""
+        """None: rows are stored in 16 bits."""
 
     def hide(self, j: int) -> None:
-        """Never find search point ``j`` again."""
+        """Exclude search point ``j`` from later searches."""
         self._exact_mu[j] = HIDDEN
         self._mu[self._place[j]] = HIDDEN
 
@@ -172,10 +166,7 @@ class SingleCombine:
         return vertex, value
 
     def _bound(self, rows: int, mmd2: float) -> float:
-        """What a gap may be off: it starts at minus the mean map and ends at most at the MMD.
-
-        Rows are added in fours; within them, sums are of the size of their share of the whole.
-        """
+        """Error bound of a gap between -mu and the MMD, for rows added four at a time."""
         rounding = (rows / 4 + 12) * (self._top + root(mmd2)) * SINGLE
         return 0.5 / LEVELS + self._single.error + rounding + SCORE_ROUNDING
 
@@ -186,12 +177,12 @@ class SingleCombine:
 
 
 def blending_search(target: Target, n: int) -> BlendingSearch:
-    """The search for ``n`` steps that blend in one vertex at a time."""
+    """Return the search for ``n`` steps that add one vertex at a time."""
     single = SingleTarget.of(target)
     return FullBlend(target) if single is None else SingleBlend(target, single, n)
 
 
 def combining_search(target: Target, n: int) -> CombiningSearch:
-    """The search for ``n`` steps that change all weights."""
+    """Return the search for ``n`` steps that change all weights."""
     single = None if target.mu.size < MIN_POINTS_FOR_ROWS else SingleTarget.of(target)
     return FullCombine(target, n) if single is None else SingleCombine(target, single, n)

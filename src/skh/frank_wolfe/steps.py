@@ -1,10 +1,10 @@
-r"""Steps that blend in one vertex at a time: options (1) and (2) of Algorithm 1.
+r"""Steps that add one vertex at a time: options (1) and (2) of Algorithm 1.
 
 .. math:: g_{k+1} = (1 - \gamma_k) g_k + \gamma_k \Phi(x^{(k+1)})
 
-The step size :math:`\gamma_k` is known ahead (herding, open loop) or follows from the value of
-:math:`g_k` at the vertex (line search).  The squared norm of the iterate and its product with the
-mean element follow the same recursion, so the exact MMD costs nothing.
+:math:`\gamma_k` is fixed in advance (herding, open loop) or follows from the value of :math:`g_k`
+at the vertex (line search).  The squared norm of the iterate and its product with the mean element
+follow the same recursion, so the exact MMD costs nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from skh.frank_wolfe.vertex_search import Target
 
 
 class BlendedIterate(Iterate):
-    """The iterate for given step sizes; NaN stands for the one that minimises the MMD."""
+    """Iterate with given step sizes; NaN stands for exact line search."""
 
     def __init__(self, target: Target, sizes: Array) -> None:
         first = target.first
@@ -32,11 +32,11 @@ class BlendedIterate(Iterate):
         self.search = blending_search(target, len(sizes))
 
     def move(self) -> bool:
-        """Take one step and search the vertex for the next one."""
+        """Take one step and search for the next vertex."""
         return self._advance(1) == 1
 
     def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
-        """Take all steps in one compiled call, unless a tolerance has to be looked at."""
+        """Take all steps in one compiled call, unless ``tol`` must be checked."""
         if tol is not None:
             return super().run(n, tol)
         taken = self._advance(n)
@@ -58,17 +58,16 @@ class BlendedIterate(Iterate):
         return float(self.mmd2_trace[-1]) if self._k else float(self._history.mmd2[0])
 
     def solution(self) -> Solution:
-        """All vertices; each step has shrunk the weights of those before it."""
+        """All vertices; each step has shrunk the weights of earlier ones."""
         sizes = self._history.steps[: self._k]
         kept = np.append(np.cumprod(1.0 - sizes[:0:-1])[::-1], 1.0)  # by all later steps
         return Solution(self._history.vertices[: self._k], sizes * kept, self.mmd2)
 
 
 class GreedyIterate(BlendedIterate):
-    r"""The sum of k features divided by k + 1: its scores tell what one more point does to the MMD.
+    r"""Sum of k features divided by k + 1, whose scores rank points by the resulting MMD.
 
-    With a point x more, :math:`\mathrm{MMD}^2` is :math:`2 (g_k - \mu_p)(x) / (k + 1)` plus what
-    does not depend on x.
+    With another point x, :math:`\mathrm{MMD}^2` is :math:`2 (g_k - \mu_p)(x) / (k + 1)` + const.
     """
 
     @property
@@ -82,11 +81,10 @@ class GreedyIterate(BlendedIterate):
 
 @dataclass(frozen=True)
 class Herding:
-    """The step size 1/(k+1) of kernel herding: option (1) of Algorithm 1, equal weights.
+    """Step size 1/(k+1) of kernel herding: option (1) of Algorithm 1, equal weights.
 
-    With ``greedy`` each point is the one that lowers the MMD most, where the paper takes the one
-    that lowers its linearisation most (compare Teymur et al., 2021).  Which of them ends lower
-    depends on the mixture.
+    With ``greedy`` each point minimises the MMD instead of its linearisation (see Teymur et al.,
+    2021); which is better depends on the mixture.
     """
 
     greedy: bool = False
@@ -103,7 +101,7 @@ class Herding:
 
 @dataclass(frozen=True)
 class OpenLoop:
-    """The step size 2/(k+2) that the paper mentions beside 1/(k+1): later points weigh more."""
+    """Step size 2/(k+2), which the paper mentions beside 1/(k+1): later points weigh more."""
 
     def start(self, target: Target, n: int) -> Iterate:
         """Line 1: the iterate g_0 = 0."""
@@ -112,7 +110,7 @@ class OpenLoop:
 
 @dataclass(frozen=True)
 class LineSearch:
-    """The step size that minimises the MMD along the segment: option (2) of Algorithm 1 (FW-LS)."""
+    """Step size that minimises the MMD along the segment: option (2) of Algorithm 1 (FW-LS)."""
 
     def start(self, target: Target, n: int) -> Iterate:
         """Line 1: the iterate g_0 = 0."""

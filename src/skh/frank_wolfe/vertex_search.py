@@ -1,11 +1,9 @@
-r"""Line 3 of Algorithm 1: the search point at which :math:`g_k - \mu_p` is lowest.
+r"""Line 3 of Algorithm 1: find the search point at which :math:`g_k - \mu_p` is lowest.
 
-Iterates need one of two searches.  A `BlendingSearch` serves those that take in one vertex at a
-time, :math:`g \leftarrow (1 - \gamma) g + \gamma \Phi(x)`, a `CombiningSearch` those that change
-all weights.  The *full* searches here know :math:`g_k` at all M search points in double precision;
-`single_precision_search` finds the same points, to the bit, in half the time.  To add a search,
-write a class with the methods of one protocol and let `blending_search` or `combining_search`
-return it.
+A `BlendingSearch` serves iterates that add one vertex at a time, a `CombiningSearch` those that
+change all weights.  The *full* searches here evaluate :math:`g_k` at all M search points in double
+precision; `single_precision_search` finds the same points, to the bit, in half the time.  To add a
+search, implement one protocol and return it from `blending_search` or `combining_search`.
 """
 
 from __future__ import annotations
@@ -25,36 +23,35 @@ from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.base import Kernel
 
-# What rounding may do to a score or to a squared MMD in some ten thousand steps.
-SCORE_ROUNDING = 1e-11
+SCORE_ROUNDING = 1e-11  # error of a score or squared MMD after some ten thousand steps
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The mean element of a mixture as seen from M search points."""
+    """Mean element of a mixture, evaluated at M search points."""
 
-    X: Array  # (d, M): the search points, in the coordinates of the kernel
+    X: Array  # (d, M): the search points in the kernel's coordinates
     mu: Array  # (M,): the mean map there
     norm2: float  # the squared norm of the mean element
     scales: Array  # (2, S): the rates and weights of the kernel's Gaussians
 
     @classmethod
     def of(cls, kernel: Kernel, p: GaussianMixture, x: Array) -> Target:
-        """The mean element of ``p`` seen from the rows of ``x``."""
+        """Evaluate the mean element of ``p`` at the rows of ``x``."""
         X = kernel.coordinates_of(x)
         return cls(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
 
     @cached_property
     def first(self) -> int:
-        """The first vertex: for g_0 = 0 the highest value of the mean map."""
+        """Index of the first vertex, the maximum of the mean map (g_0 = 0)."""
         return int(in_threads(first_highest, self.mu.size)(self.mu))
 
 
 class BlendingSearch(Protocol):
-    """Line 3 for iterates that take in one vertex at a time."""
+    r"""Line 3 for iterates :math:`g \leftarrow (1 - \gamma) g + \gamma \Phi(x)`."""
 
     def run(self, history: IterateHistory, k: int, n: int) -> int:
-        """Take steps k to n and search after each; return how many have then been taken."""
+        """Take steps k to n - 1 with a search after each; return the total number taken."""
         ...
 
 
@@ -65,12 +62,12 @@ class Combination(Protocol):
 
     @property
     def active(self) -> Indices:
-        """The points with positive weight."""
+        """Indices of the points with positive weight."""
         ...
 
 
 class KeptRows(NamedTuple):
-    """The kernel between chosen points and all search points, in double precision."""
+    """Kernel between chosen points and all search points, in double precision."""
 
     rows: Array  # (n, M)
     g: Array  # (M,): the iterate at the search points
@@ -81,11 +78,11 @@ class CombiningSearch(Protocol):
     """Line 3 for iterates that change all weights."""
 
     def add(self, chosen: Indices) -> Array:
-        """Take in the last of the chosen points; return its kernel values to all of them."""
+        """Add the last of the chosen points; return its kernel values to all of them."""
         ...
 
     def hide(self, j: int) -> None:
-        """Never find search point ``j`` again."""
+        """Exclude search point ``j`` from later searches."""
         ...
 
     def __call__(self, weights: Combination, mmd2: float) -> tuple[int, float]:
@@ -94,7 +91,7 @@ class CombiningSearch(Protocol):
 
     @property
     def kept_rows(self) -> KeptRows | None:
-        """The kernel rows where they are kept in full, for compiled loops; otherwise None."""
+        """Full kernel rows for compiled loops, or None if they are not stored."""
         ...
 
 
@@ -108,19 +105,19 @@ class FullBlend:
         self._threads = get_threads()
 
     def run(self, history: IterateHistory, k: int, n: int) -> int:
-        """Take steps k to n and search after each; return how many have then been taken."""
+        """Take steps k to n - 1 with a search after each; return the total number taken."""
         return int(self._steps(history, k, n, *self._arrays, self._threads))
 
     def catch_up(self, history: IterateHistory, k: int) -> None:
-        """Take the first k steps of a history, whose vertices are known."""
+        """Repeat the first k steps of a history with known vertices."""
         catch_up(history, k, *self._arrays)
 
 
 class FullCombine:
-    """A `CombiningSearch` at all points in double precision: keeps the kernel rows."""
+    """A `CombiningSearch` at all points in double precision; stores the kernel rows."""
 
     def __init__(self, target: Target, n: int, mu: Array | None = None) -> None:
-        """``mu``, if given, is the mean map of the target with some points already hidden."""
+        """``mu``, if given, is the target's mean map with some points already hidden."""
         M = target.mu.size
         self._target = target
         self.kept_rows = KeptRows(
@@ -128,13 +125,13 @@ class FullCombine:
         )
 
     def add(self, chosen: Indices) -> Array:
-        """Take in the last of the chosen points; return its kernel values to all of them."""
+        """Add the last of the chosen points; return its kernel values to all of them."""
         t, k, rows = self._target, len(chosen), self.kept_rows.rows
         kernel_row(rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
         return rows[:k, chosen[-1]]
 
     def hide(self, j: int) -> None:
-        """Never find search point ``j`` again."""
+        """Exclude search point ``j`` from later searches."""
         self.kept_rows.mu[j] = HIDDEN
 
     def __call__(self, weights: Combination, mmd2: float) -> tuple[int, float]:

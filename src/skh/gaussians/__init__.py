@@ -1,6 +1,6 @@
-"""Gaussian mixtures and the linear algebra of Gaussians.
+"""Gaussian mixtures, linear algebra of Gaussians, Hilbert curves.
 
-`mixture` is the predictive distribution of a particle filter with Gaussian transitions (paper,
-eq. 4), `linear_algebra` has factors, densities and conditioning, `hilbert_curve` the order in which
-sorted quasi-Monte Carlo goes through components.  Imports nothing but `_numba` and `_runtime`.
+`mixture` is the predictive distribution of a filter, `predictive` adds what a filter tells its
+rule, `linear_algebra` has factors, densities and conditioning, `hilbert_curve` sorts components.
+Imports `_numba`, `_runtime` and `_checks`.
 """

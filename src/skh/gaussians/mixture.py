@@ -1,9 +1,6 @@
-r"""Gaussian mixtures: what a Gaussian transition makes of a set of weighted particles.
+r"""Gaussian mixtures, the predictive distributions of particle filters (eq. 4 of the paper).
 
-The predictive distribution of a particle filter with Gaussian transitions is
-:math:`p(x) = \sum_{i=1}^K \pi_i \mathcal N(x | \mu_i, \Sigma_i)`, one component per particle
-(eq. 4 of the paper).  Everything that a quadrature rule needs of it is here: a way to draw from it
-that also tells the component, and its moments.
+:math:`p(x) = \sum_{i=1}^K \pi_i \mathcal N(x | \mu_i, \Sigma_i)`, one component per particle.
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ from functools import cached_property
 from math import inf, log, pi
 
 import numpy as np
-import scipy  # loads its parts when they are first used
+import scipy  # imports its submodules on first use
 from numpy.typing import ArrayLike
 
 from skh import _checks
@@ -25,12 +22,12 @@ from skh._typing import RNG, Array, Indices
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.linear_algebra import check_and_factorize, factorize, inverse_root, symmetric
 
-DENSITY_JITTER = 1e-10  # share of the mixture's variance that gives singular components a density
+DENSITY_JITTER = 1e-10  # share of the mixture's variance added to singular components for a density
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixture:
-    r"""A mixture of ``K`` Gaussians in ``d`` dimensions.
+    """A mixture of ``K`` Gaussians in ``d`` dimensions.
 
     Parameters
     ----------
@@ -38,10 +35,9 @@ class GaussianMixture:
         Non-negative; scaled to sum to one.
     means : (K, d)
     covariances : () or (K,) or (d, d) or (K, d, d)
-        One variance for all components and directions, one variance per component, one full
-        matrix for all components, or one full matrix per component.  Singular matrices and zero
-        are allowed: a component without spread is a Dirac mass.  A diagonal ``(d,)`` is no form of
-        its own (it could not be told from (K,) where K = d): write ``np.diag`` of it.
+        One variance for all components and directions, one variance per component, one matrix for
+        all components, or one matrix per component.  Singular matrices and zero (a Dirac mass) are
+        allowed.  Pass a diagonal as ``np.diag(...)``: the shape (d,) is ambiguous where K = d.
 
     Examples
     --------
@@ -61,7 +57,7 @@ class GaussianMixture:
 
     def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
         w = _checks.probabilities("weights", weights)
-        m = _checks.points("means", means).copy()  # the caller may use his array again
+        m = _checks.points("means", means).copy()  # the caller may reuse the array
         _checks.same_length("means", m, "weights", len(w))
         S = _covariances(covariances, *m.shape)
         if S.ndim >= 2:
@@ -69,21 +65,18 @@ class GaussianMixture:
         self._keep(w, m, S)
 
     def _keep(self, weights: Array, means: Array, covariances: Array) -> None:
-        """Keep arrays that nobody else has; what is seen of them refuses assignment.
-
-        Numba would compile its functions once more for arrays that do, so it gets the others.
-        """
+        """Take ownership of the arrays; public attributes are read-only views."""
         self.__dict__.update(
             weights=_checks.read_only(weights),
             means=_checks.read_only(means),
             covariances=_checks.read_only(covariances),
-            _weights=weights,
+            _weights=weights,  # writable: Numba would compile again for read-only arrays
             _means=means,
         )
 
     @staticmethod
     def _known(weights: Array, means: Array, covariances: Array) -> GaussianMixture:
-        """A mixture of numbers that have been checked before, or follow from such."""
+        """Build a mixture from arrays that need no checks."""
         p = object.__new__(GaussianMixture)
         p._keep(weights, means, covariances)
         return p
@@ -95,7 +88,7 @@ class GaussianMixture:
         return np.sqrt(S) if S.ndim <= 1 else factorize(S)[1]
 
     def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
-        """A mixture made of this one, by the map ``A`` if given, with whatever else it keeps."""
+        """Hook for subclasses: attach metadata to ``p``, derived from this mixture (by ``A``)."""
         return p
 
     @property
@@ -114,7 +107,7 @@ class GaussianMixture:
 
     @cached_property
     def covariance(self) -> Array:
-        """Covariance of the mixture, ``(d, d)``: within plus between the components."""
+        """Covariance of the mixture, ``(d, d)``: within plus between components."""
         return self._mean_covariance() + self.covariance_of_means
 
     @cached_property
@@ -138,7 +131,7 @@ class GaussianMixture:
 
     @cached_property
     def covariance_matrices(self) -> Array:
-        """The covariance of each component, ``(K, d, d)``, whatever form they were given in."""
+        """Covariance of each component, ``(K, d, d)``, for all forms of ``covariances``."""
         S = self.covariances
         if S.ndim in (0, 1):
             S = np.multiply.outer(S, np.eye(self.d))
@@ -146,54 +139,51 @@ class GaussianMixture:
 
     @cached_property
     def curve(self) -> Indices:
-        """The components in the order of a Hilbert curve through their means."""
+        """Indices of the components in the Hilbert order of their means."""
         return hilbert_order(self._means)
 
     def linear_map(self, A: Array) -> GaussianMixture:
-        """The mixture of ``A x`` when ``x`` follows this one."""
+        """Distribution of ``A x`` for ``x`` from this mixture."""
         A = _checks.shaped("A", A, "m", self.d)
         S = symmetric(A @ self.matrices @ A.T)
         return self._derived(self._known(self._weights, self.means @ A.T, S), A)
 
     @cached_property
     def matrices(self) -> Array:
-        """One matrix where all components share it, and otherwise one each."""
+        """Covariance matrix shared by all components, (d, d), or one for each, (K, d, d)."""
         own = self.covariances.ndim in (1, 3)
         return self.covariance_matrices if own else self._mean_covariance()
 
     def widened(self, factor: float) -> GaussianMixture:
-        """The mixture with all covariances multiplied by a positive number."""
+        """Return the mixture with all covariances multiplied by ``factor``."""
         factor = _checks.positive("factor", factor)
         covariances = np.asarray(factor * self.covariances)
         return self._derived(self._known(self._weights, self._means, covariances))
 
     def shrunk(self, share: float) -> GaussianMixture:
-        """The mixture with its means drawn together, of the same mean and covariance.
-
-        All components get ``share`` of the covariance of the means, and these that much less.
-        """
+        """Move a ``share`` of the covariance of the means to all components; keep moments."""
         share = _checks.fraction("share", share)
         means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
         covariances = self.matrices + share * self.covariance_of_means
         return self._derived(self._known(self._weights, means, covariances))
 
     def choose(self, u: Array) -> Indices:
-        """Component of each ``u`` in [0, 1) by inverse transform, in the order of storage."""
+        """Component of each ``u`` in [0, 1) by inverse transform, in storage order."""
         u = _checks.below_one("u", u)
         cumulative = np.cumsum(self.weights)
         cumulative /= cumulative[-1]
         shared = in_threads(look_up, len(u))
-        find = inverse_transform if shared is look_up else shared  # faster where u is rising
+        find = inverse_transform if shared is look_up else shared  # faster for sorted u
         chosen: Indices = find(cumulative, u)
         return chosen
 
     def place(self, component: Indices, z: Array) -> Array:
-        """Points of the given components from standard normal ``z``, both with ``n`` rows."""
+        """Map standard normal ``z`` (n, d) to points of the given components (n,)."""
         component = _checks.indices("component must hold numbers", component, len(self))
         return self.place_chosen(component, _checks.shaped("z", z, len(component), self.d))
 
     def place_chosen(self, component: Indices, z: Array) -> Array:
-        """`place` for components that `choose` has chosen."""
+        """`place` without checks."""
         L, n = self._factors, len(component)
         if L.ndim == 2:
             x = z @ L.T
@@ -205,38 +195,35 @@ class GaussianMixture:
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d)."""
-        return np.asarray(np.linalg.solve(self.matrices + np.diag(self._trace), B))
+        return np.asarray(np.linalg.solve(self.matrices + np.diag(self._jitter), B))
 
     @property
-    def _trace(self) -> Array:
-        """A trace of the mixture's spread, for components that have none of their own."""
+    def _jitter(self) -> Array:
+        """Variances added to all covariances, so that singular components have a density."""
         variances = self.covariance.diagonal()
         return DENSITY_JITTER * np.where(variances > 0.0, variances, 1.0)
 
     def log_densities(self, x: Array) -> Array:
-        """``log(weights[k] N(x | means[k], covariances[k]))`` for each row of x, ``(n, K)``.
-
-        Covariances are raised by a trace, so that a component without any has a density as well.
-        """
-        x, trace = _checks.points("x", x, self.d), self._trace
+        """``log(weights[k] N(x | means[k], covariances[k] + jitter))`` for rows x, ``(n, K)``."""
+        x, jitter = _checks.points("x", x, self.d), self._jitter
         if self.covariances.ndim == 1:
-            S = self.covariances[:, None] + trace  # (K, d)
+            S = self.covariances[:, None] + jitter  # (K, d)
             square = squares_along_axes(x, self._means, 1.0 / S)
             log_determinant = -0.5 * np.log(S).sum(axis=1)
         elif self.covariances.ndim == 3:
-            W = inverse_root(self.covariances + np.diag(trace))
+            W = inverse_root(self.covariances + np.diag(jitter))
             square = squares_skewed(np.ascontiguousarray(x.T), self._means, W)
             log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
         else:
-            W = inverse_root(self._mean_covariance() + np.diag(trace))
+            W = inverse_root(self._mean_covariance() + np.diag(jitter))
             square = scipy.spatial.distance.cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
             log_determinant = np.log(W.diagonal()).sum()
-        with np.errstate(divide="ignore"):  # a component of weight zero
+        with np.errstate(divide="ignore"):  # log of weight zero
             heights = np.log(self.weights) + log_determinant - 0.5 * self.d * log(2 * pi)
         return np.asarray(heights - 0.5 * square)
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
-        """``n`` independent draws, and the component that each came from."""
+        """Draw ``n`` independent points; return them and their components."""
         n = _checks.positive_int("n", n)
         rng = _checks.generator(rng)
         component = self.choose(rng.random(n))
@@ -244,13 +231,13 @@ class GaussianMixture:
 
 
 def check_mixture(name: str, value: object) -> None:
-    """Refuse what is no mixture."""
+    """Raise a TypeError unless ``value`` is a GaussianMixture."""
     if not isinstance(value, GaussianMixture):
         raise TypeError(f"{name} must be a GaussianMixture, got {value!r}")
 
 
 def _covariances(value: ArrayLike, K: int, d: int) -> Array:
-    if type(value) is float and 0.0 <= value < inf:  # one variance for all, the cheapest filters'
+    if type(value) is float and 0.0 <= value < inf:  # a shortcut, for speed
         return np.array(value)
     S = _checks.real_array("covariances", value)
     if S.shape not in ((), (K,), (d, d), (K, d, d)):

@@ -1,4 +1,4 @@
-"""The predictive mixture of a filter: a Gaussian mixture that knows where it comes from."""
+"""The predictive mixture of a filter: a Gaussian mixture with metadata for the rule."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from skh.gaussians.mixture import GaussianMixture
 
 
 class Predictive(GaussianMixture):
-    """A `GaussianMixture` with all that a filter tells its rule.
+    """A `GaussianMixture` with the metadata that a filter passes to its rule.
 
-    ``components_per_particle`` components next to each other belong to one particle.
-    ``information`` (d, d) is the expected Fisher information of the coming observation in the state
-    (see `filtering.likelihood_information`); None where it is not known or nothing is measured.
-    Mixtures made of this one keep both.
+    Each particle has ``components_per_particle`` consecutive components.  ``information`` (d, d) is
+    the expected Fisher information of the next observation about the state (see
+    `filtering.likelihood_information`), or None.  Derived mixtures keep both.
 
     >>> p = Predictive.of(GaussianMixture([1.0], [[0.0, 0.0]], 1.0), information=np.eye(2))
     >>> p.linear_map(2 * np.eye(2)).information
@@ -33,7 +32,7 @@ class Predictive(GaussianMixture):
         components_per_particle: int = 1,
         information: Array | None = None,
     ) -> Predictive:
-        """The mixture ``p`` with what is known beside it."""
+        """Attach metadata to the mixture ``p``."""
         predictive = object.__new__(cls)
         predictive.__dict__.update(
             p.__dict__, components_per_particle=components_per_particle, information=information
@@ -41,18 +40,17 @@ class Predictive(GaussianMixture):
         return predictive
 
     def with_information(self, information: Array | None) -> Predictive:
-        """The same mixture, with what is known of the coming observation."""
+        """Return the same mixture with other ``information``."""
         return self.of(self, self.components_per_particle, information)
 
     def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
-        """Keep both; a map that cannot be undone leaves a plain mixture, of which nothing is known.
+        """Keep both; the information only if ``A`` is invertible.
 
-        The likelihood is a function of x, and of A x only where x follows from it.
+        The likelihood is a function of x, and of A x only where x follows from A x.
         """
         F = self.information
         if F is not None and A is not None:
-            if A.shape[0] != A.shape[1] or np.linalg.matrix_rank(A) < len(A):
-                return p
-            inverse = np.linalg.inv(A)
-            F = symmetric(inverse.T @ F @ inverse)
+            square = A.shape[0] == A.shape[1] and np.linalg.matrix_rank(A) == len(A)
+            inverse = np.linalg.inv(A) if square else None
+            F = None if inverse is None else symmetric(inverse.T @ F @ inverse)
         return self.of(p, self.components_per_particle, F)

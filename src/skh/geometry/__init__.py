@@ -1,4 +1,8 @@
-"""Rotations, poses and charts: filtering of states with orientations in R^d."""
+"""Rotations, poses and charts: filtering of states with orientations in R^d.
+
+`rotation` and `charts` are geometry alone, `charted` makes a model on a manifold one in R^d.
+Imports `filtering` and what it imports.
+"""
 
 from skh.geometry import rotation
 from skh.geometry.charted import Charted, ChartedCarry, paths_of, reference_of, states_of

@@ -1,13 +1,12 @@
-r"""The kernel that needs no tuning: a metric that follows what the filter knows.
+r"""The adaptive kernel, with a metric that follows the mixture and the expected information.
 
 .. math:: \Lambda^{-1} = (u P)^{-1} + F
 
-P is the covariance of the mixture and F the information that the coming observation is expected to
-bring (`information`).  Up to the factor u this is the precision that the posterior will have:
-directions that the likelihood sees are resolved as finely as it sees them and n points can, all
-others only in their low moments, and every unit cancels.  Several `SCALES` of that metric are
-averaged, because the length of a likelihood is known only roughly and a posterior may be narrower
-in one place than in another.
+P is the covariance of the mixture and F the expected information of the next observation
+(`filtering.likelihood_information`).  Up to u this is the expected posterior precision: informed
+directions are resolved as finely as the likelihood and n points allow, all others only in their low
+moments, independently of units.  Several `SCALES` of that metric are averaged, since the width of
+a likelihood is known only roughly and that of a posterior may vary in space.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.kernels.quadrature_weights import resolution
 
 SCALES = (0.01, 0.1, 1.0, 10.0)
-SMOOTHNESS = 1.0  # a_s = s^nu: a kernel like one of Matern's with this nu
-UNSEEN_RANGE = (3.0, 10.0)  # u: how much wider than the mixture the metric is in unseen directions
-COARSE_INFORMATION = 4.0  # information along an axis so small that it asks for no more points
-DENSE_RESOLUTION = 0.04  # the resolution from which on points are dense enough for a smaller u
-METRIC_JITTER = 1e-9  # of each coordinate's variance: keeps the metric of a flat mixture regular
+SMOOTHNESS = 1.0  # a_s = s^nu, as for a Matern kernel with this nu
+UNSEEN_RANGE = (3.0, 10.0)  # of u: metric over covariance in directions without information
+COARSE_INFORMATION = 4.0  # information along an axis that needs no additional points
+DENSE_RESOLUTION = 0.04  # resolution below which points are dense enough for a smaller u
+METRIC_JITTER = 1e-9  # of each variance: keeps the metric of a degenerate mixture regular
 
 
 def adaptive_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
-    """The kernel for n points of a mixture, given what is known of the observation to come.
+    """Return the kernel for n points of ``p``, from its covariance and information.
 
     >>> p = GaussianMixture([1.0], [[0.0, 0.0]], np.diag([1.0, 1e-12]))
-    >>> np.diag(automatic_kernel(p, 20).metric).round(15)
+    >>> np.diag(adaptive_kernel(p, 20).metric).round(15)
     array([1.e+01, 1.e-11])
     """
     L = covariance_factor(p)
@@ -49,15 +48,15 @@ def adaptive_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
 
 
 def resolvable_information(seen: Array, n: int) -> Array:
-    """The information along each axis, in units of the mixture's own, that n points can resolve.
+    """Clip information along axes, in units of the mixture's own, to what n points can resolve.
 
-    An observation that brings s along an axis tells about sqrt(s) places apart, and along several
-    axes the product of that.  Where these are many more than there are points, as with a very
-    precise sensor, a kernel that fine sees only single points, and pulls them to the centres of the
-    components.  So the sharpest axes are cut off at a common level: over the axes with more than
-    c = `COARSE_INFORMATION`, the product of s / c is at most n^2 / 2.
+    Information s along an axis distinguishes about sqrt(s) places, which multiply over axes.  Where
+    these outnumber the points, as with a very precise sensor, so fine a kernel sees only single
+    points and pulls them to the component means.  So the largest values are clipped at a common
+    level: over the axes with s > c = `COARSE_INFORMATION`, the product of s / c is at most n^2 / 2.
 
-    >>> [resolved(np.array(s), 50).round().tolist() for s in ([1e8, 1.0], [1e8, 1e8], [99.0, 99.0])]
+    >>> cases = [1e8, 1.0], [1e8, 1e8], [99.0, 99.0]
+    >>> [resolvable_information(np.array(s), 50).round().tolist() for s in cases]
     [[5000.0, 1.0], [141.0, 141.0], [99.0, 99.0]]
     """
     logs = np.log(np.maximum(np.sort(seen)[::-1] / COARSE_INFORMATION, 1.0))
@@ -67,27 +66,25 @@ def resolvable_information(seen: Array, n: int) -> Array:
 
 
 def unseen_factor(n: int, d: int) -> float:
-    """The factor u: few points for their dimension are best spent on what the likelihood sees.
+    """The factor u, larger for fewer points: these are best spent on what the likelihood informs.
 
-    In one dimension nothing is unseen, and the likelihood alone sets the length.
-
-    >>> unseen(20, 15), unseen(100, 2), unseen(100, 1)
+    >>> unseen_factor(20, 15), unseen_factor(100, 2), unseen_factor(100, 1)
     (10.0, 5.0, 10.0)
     """
     least, most = UNSEEN_RANGE
-    if d == 1:
+    if d == 1:  # the likelihood alone sets the length
         return most
     return min(max(least, most * sqrt(resolution(n, d) / DENSE_RESOLUTION)), most)
 
 
 def _kernel(metric: Array, n: int) -> GaussianKernel:
-    # Between n points no finer structure can be seen; to ask for it pulls them to the centres.
+    # Scales finer than the spacing of n points would pull them to the component means.
     scales = [s for s in SCALES if s >= resolution(n, len(metric))] or [SCALES[-1]]
     return GaussianKernel(scales, metric, [s**SMOOTHNESS for s in scales])
 
 
 def covariance_factor(p: GaussianMixture) -> Array:
-    """A factor L with L L' = the covariance of ``p``, made regular without looking at units."""
+    """Return L with L L' = the covariance of ``p``, regularised independently of units."""
     P = p.covariance
     sd = standard_deviations(P.diagonal(), p.means)
     correlation = P / np.outer(sd, sd) + METRIC_JITTER * np.eye(p.d)

@@ -8,10 +8,10 @@ For :math:`\kappa(x, x') = \exp(-\|x - x'\|^2 / 2\sigma^2)` and a mixture p (pap
                \exp\bigl(-\tfrac{1}{2\sigma^2} (x - \mu_i)^\top B_i^{-1} (x - \mu_i)\bigr),
     \qquad B_i = I + \Sigma_i / \sigma^2,
 
-which is :math:`\sum_i \pi_i (\sqrt{2\pi}\sigma)^d \mathcal N(x | \mu_i, \Sigma_i + \sigma^2 I)`
-written so that nothing over- or underflows and a singular :math:`\Sigma_i` does no harm.  Likewise
-:math:`\|\mu_p\|^2` is the double sum with :math:`B_{ij} = I + (\Sigma_i + \Sigma_j) / \sigma^2`. An
-average of kernels averages both; a metric is a change of coordinates.
+which is :math:`\sum_i \pi_i (\sqrt{2\pi}\sigma)^d \mathcal N(x | \mu_i, \Sigma_i + \sigma^2 I)` in
+a form without over- or underflow that allows singular :math:`\Sigma_i`.  Likewise
+:math:`\|\mu_p\|^2` is the double sum with :math:`B_{ij} = I + (\Sigma_i + \Sigma_j) / \sigma^2`.
+Averages of kernels average both; a metric is a change of coordinates.
 """
 
 from __future__ import annotations
@@ -42,13 +42,11 @@ class GaussianKernel:
     Parameters
     ----------
     variance : float or sequence of floats
-        :math:`\sigma^2`; several values mean the average of those Gaussians, a kernel that resolves
-        several scales at once.
+        :math:`\sigma^2`, or several :math:`\sigma_s^2`, whose Gaussians are averaged.
     metric : (d, d), optional
-        The positive definite matrix :math:`\Lambda` in which distances are measured; the identity
-        if left out.
+        Positive definite matrix :math:`\Lambda`; identity by default.
     weights : sequence of floats, optional
-        :math:`a_s`, scaled to sum to one; all equal if left out.
+        :math:`a_s`, scaled to sum to one; equal by default.
 
     Examples
     --------
@@ -69,9 +67,7 @@ class GaussianKernel:
                 f"variance must be a positive number or a sequence of them, got {self.variance!r}"
             )
         plain = tuple(variances.tolist()) if variances.ndim else float(variances)
-        object.__setattr__(
-            self, "variance", plain
-        )  # the caller's list may change, a kernel may not
+        object.__setattr__(self, "variance", plain)  # a copy: the caller may change a list
         if self.metric is not None:
             object.__setattr__(self, "metric", _metric(self.metric))
         if self.weights is not None:
@@ -81,26 +77,26 @@ class GaussianKernel:
 
     @cached_property
     def variances(self) -> Array:
-        """The variances of the averaged Gaussians, ``(S,)``."""
+        """Variances of the averaged Gaussians, ``(S,)``."""
         return np.atleast_1d(np.asarray(self.variance, dtype=np.float64))
 
     @cached_property
     def scales(self) -> Array:
-        r"""The factors :math:`1 / 2\sigma_s^2` of the squared distance, and the weights, (2, S)."""
+        r"""Rates :math:`1 / 2\sigma_s^2` and weights of the Gaussians, (2, S)."""
         S = self.variances.size
         weights = np.full(S, 1.0 / S) if self.weights is None else np.array(self.weights)
         return np.array([0.5 / self.variances, weights])
 
     @cached_property
     def _from_unit(self) -> Array | None:
-        """The factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
+        """Factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
         if self.metric is None:
             return None
         return np.asarray(np.linalg.cholesky(np.asarray(self.metric, dtype=np.float64)))
 
     @cached_property
     def _to_unit(self) -> Array | None:
-        """Its inverse T, T'T = inverse metric: in coordinates T x the metric is the identity."""
+        """Inverse T of that factor: in coordinates T x the metric is the identity."""
         L = self._from_unit
         return None if L is None else np.asarray(np.linalg.inv(L))
 
@@ -112,32 +108,31 @@ class GaussianKernel:
             )
 
     def coordinates(self, x: ArrayLike, d: int | None = None, name: str = "x") -> Array:
-        """Rows ``x`` as coordinate-major ``(d, n)`` points, in which the metric is the identity."""
+        """Map rows ``x`` to columns ``(d, n)`` in coordinates of unit metric."""
         return self.coordinates_of(_checks.points(name, x, d))
 
     def coordinates_of(self, x: Array) -> Array:
-        """`coordinates` of points that are known to be finite."""
+        """`coordinates` for finite points."""
         self._check_dimension(x.shape[1])
         if self._to_unit is not None:
             return self._to_unit @ x.T
-        turned = in_threads(transposed, len(x))  # NumPy is as fast, but has no threads
+        turned = in_threads(transposed, len(x))  # NumPy is as fast, but single-threaded
         return np.ascontiguousarray(x.T) if turned is transposed else turned(x)
 
     def from_coordinates(self, X: Array) -> Array:
-        """Points ``(d, n)`` in those coordinates as rows: the inverse of `coordinates`."""
+        """Map columns ``(d, n)`` back to rows: the inverse of `coordinates`."""
         return np.ascontiguousarray((X if self._from_unit is None else self._from_unit @ X).T)
 
     def mixture(self, p: GaussianMixture) -> GaussianMixture:
-        """``p`` in the same coordinates."""
+        """Transform ``p`` to the `coordinates`."""
         check_mixture("p", p)
         self._check_dimension(p.d)
         return p if self._to_unit is None else p.linear_map(self._to_unit)
 
     def aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
-        """The axes (columns) that all components share in the `coordinates`, and ``p`` along them.
+        """Common axes (columns) of all components in the `coordinates`, means and variances there.
 
-        Means are (K, d), variances (K, d), or (1, d) if they are the same for all.  For a mixture
-        whose components do not have a matrix each.
+        Means are (K, d), variances (K, d), or (1, d) if equal.  Not for one matrix per component.
         """
         self._check_dimension(p.d)
         T, S = np.eye(p.d) if self._to_unit is None else self._to_unit, p.covariances
@@ -149,7 +144,7 @@ class GaussianKernel:
         return axes, (p.means @ T.T) @ axes, along
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """The kernel between all rows of ``x`` and all rows of ``y``, ``(n, m)``."""
+        """Kernel matrix between the rows of ``x`` and the rows of ``y``, ``(n, m)``."""
         X = self.coordinates(x)
         Y = self.coordinates(y, len(X), "y")
         out = np.empty((X.shape[1], Y.shape[1]))
@@ -158,7 +153,7 @@ class GaussianKernel:
         return out
 
     def weighted_sum(self, x: ArrayLike, w: ArrayLike, y: ArrayLike) -> Array:
-        """``gram(y, x) @ w`` in memory of one row: the mean map of the weighted points ``x``."""
+        """``gram(y, x) @ w`` without the matrix: the mean map of the weighted points ``x``."""
         X = self.coordinates(x)
         Y = self.coordinates(y, len(X), "y")
         w = _checks.shaped("w", w, "n")
@@ -174,7 +169,7 @@ class GaussianKernel:
         return self.mean_map_at(p, self.coordinates(x, p.d))
 
     def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
-        """The mean map at points ``X`` (d, n) given in the kernel's `coordinates`."""
+        """Mean map at columns ``X`` (d, n) in the kernel's `coordinates`."""
         check_mixture("p", p)
         X = _checks.shaped("X", X, p.d, "n")
         if self._turns(p):
@@ -182,11 +177,11 @@ class GaussianKernel:
         return self._mean_map(self.mixture(p), X)
 
     def _turns(self, p: GaussianMixture) -> bool:
-        """Whether balls, one size per component, are ellipsoids in the `coordinates`."""
+        """Whether spherical components of several sizes are ellipsoids in the `coordinates`."""
         return self.metric is not None and p.covariances.ndim == 1
 
     def aligned_mean_map(self, p: GaussianMixture) -> AlignedMeanMap:
-        """The mean map along the axes that all components share; see `aligned`."""
+        """Mean map in the axes of `aligned`."""
         axes, means, S = self.aligned(p)
         return AlignedMeanMap.of(axes.T, p.weights, means, S, self.scales)
 
@@ -206,20 +201,20 @@ class GaussianKernel:
             )
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
-            # X - X' has the covariance 2 S around m_i - m_j, as in the mean map of that mixture.
+            # X - X' ~ N(m_i - m_j, 2 S): the mean map of the widened mixture at m_i.
             X = np.ascontiguousarray(p._means.T)
             return float(p.weights @ self._mean_map(p.widened(2.0), X))
         return float(self.scales[1] @ [_pair_sum(p, v) for v in self.variances])
 
 
 def _aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
-    """The squared norm of the mean map for one scale, where the components share their axes."""
+    """Squared norm of the mean map at one scale, for components with common axes."""
     X, V = np.ascontiguousarray(means.T), np.ascontiguousarray(S.T)
     return float(pair_sum_along_axes(w, X / variance**0.5, V / variance))
 
 
 def _pair_sum(p: GaussianMixture, variance: float) -> float:
-    """The same where each component has a matrix of its own."""
+    """The same for components with one full matrix each."""
     rows, columns = np.tril_indices(p.d)
     S = np.ascontiguousarray(p.covariances[:, rows, columns].T) / variance
     X = np.ascontiguousarray(p.means.T) / variance**0.5
@@ -230,12 +225,9 @@ def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) 
     r"""Maximum mean discrepancy between ``p`` and the points ``x`` with weights ``w``, exact.
 
     :math:`\mathrm{MMD}^2 = w^\top K w - 2 w^\top \mu_p(x) + \|\mu_p\|^2`, the squared worst error
-    over the unit ball of the kernel's function space (paper, eq. 3).  It is a difference of nearly
-    equal numbers: what rounding makes negative is reported as zero, and values below ~1e-8 are
-    noise.
+    over the unit ball of the kernel's function space (paper, eq. 3).  As a difference of nearly
+    equal numbers it is noise below ~1e-8; squares that rounding makes negative count as zero.
 
-    Examples
-    --------
     >>> p = GaussianMixture([0.5, 0.5], [[0.0], [1.0]], 0.0)
     >>> mmd(GaussianKernel(1.0), p, [[0.0], [1.0]], [0.5, 0.5])
     0.0
@@ -251,13 +243,13 @@ def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) 
 
 
 def check_kernel(name: str, value: object) -> None:
-    """Refuse what is no kernel."""
+    """Raise a TypeError unless ``value`` is a GaussianKernel."""
     if not isinstance(value, GaussianKernel):
         raise TypeError(f"{name} must be a GaussianKernel, got {value!r}")
 
 
 def _metric(value: ArrayLike) -> tuple[tuple[float, ...], ...]:
-    """A metric as a plain value, if it is symmetric positive definite."""
+    """Validate a metric and convert it to nested tuples."""
     metric = _checks.real_array("metric", value)
     if metric.ndim != 2 or metric.shape[0] != metric.shape[1]:
         raise ValueError(f"metric must be a (d, d) matrix, got shape {metric.shape}")
@@ -270,5 +262,5 @@ def _metric(value: ArrayLike) -> tuple[tuple[float, ...], ...]:
 
 
 def root(square: float) -> float:
-    """The square root of a number that only rounding can have made negative."""
+    """Square root of a number that only rounding can have made negative."""
     return sqrt(max(square, 0.0))

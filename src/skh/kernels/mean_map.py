@@ -1,9 +1,7 @@
 r"""Mean maps of Gaussian mixtures as sums of Gaussian bumps, in coordinates of unit metric.
 
-Whatever the form of the covariances, each component and each scale of the kernel adds one bump
-:math:`h \exp(-|A x - b|^2 / 2)`, where A is the inverse root of :math:`\Sigma_i + \sigma^2 I`. What
-differs is how much can be shared: a multiple of the identity, one matrix for all components, one
-set of axes for all, or nothing.
+Each component and scale adds a bump :math:`h \exp(-|A x - b|^2 / 2)` with the inverse root A of
+:math:`\Sigma_i + \sigma^2 I`: one for all components, diagonal in common axes, or one for each.
 """
 
 from __future__ import annotations
@@ -20,9 +18,9 @@ from skh.gaussians.mixture import GaussianMixture
 
 
 class AlignedMeanMap(NamedTuple):
-    """The mean map of components that share their axes, all scales together."""
+    """Mean map of components with common axes, for all scales."""
 
-    axes: Array  # (d, d), rows: x in these axes is axes @ x
+    axes: Array  # (d, d), one per row
     A: Array  # (d, S K): the diagonals, in these axes
     b: Array  # (d, S K)
     heights: Array  # (S K,)
@@ -31,7 +29,7 @@ class AlignedMeanMap(NamedTuple):
     def of(
         cls, axes: Array, weights: Array, means: Array, S: Array, scales: Array
     ) -> AlignedMeanMap:
-        """For means (K, d) and variances (K, d) or (1, d) along the axes."""
+        """Build it from means (K, d) and variances (K, d) or (1, d) along the axes."""
         variances, heights = 0.5 / scales[0], scales[1][:, None]
         total = variances[:, None, None] + S
         (K, d), s = means.shape, len(variances)
@@ -41,7 +39,7 @@ class AlignedMeanMap(NamedTuple):
         return cls(axes, np.ascontiguousarray(A), b, (heights * determinant * weights).ravel())
 
     def __call__(self, X: Array) -> Array:
-        """At the columns of ``X``."""
+        """Evaluate the mean map at the columns of ``X``."""
         out = np.zeros(X.shape[1])
         add = in_threads(add_aligned_gaussians, out.size)
         add(out, self.axes @ X, self.A, self.b, self.heights)
@@ -49,10 +47,7 @@ class AlignedMeanMap(NamedTuple):
 
 
 def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
-    """The mean map for one scale, unless each component has a matrix of its own: A, heights, rates.
-
-    It is the sum of ``heights[i] exp(-rates[i] |A (x - means[i])|^2)``.
-    """
+    """A, heights, rates of ``sum_i heights[i] exp(-rates[i] |A (x - means[i])|^2)``, one scale."""
     S = p.covariances / variance
     if S.ndim <= 1:
         b = np.broadcast_to(1 + S, p.weights.shape)

@@ -1,13 +1,12 @@
-r"""Weights that cannot collapse: the quadratic programme of FCFW with a floor under the ESS.
+r"""Optimal weights on the simplex with a ridge and a minimum effective sample size (ESS).
 
-With a wide kernel the best weights on the simplex put everything on a few points ("this phenomenon
-needs to be carefully studied further", says the paper): the effective sample size
-:math:`1 / \|w\|^2` collapses, and with it the next step of the filter.  A ridge on the weights,
+With a wide kernel the optimal weights concentrate on a few points ("this phenomenon needs to be
+carefully studied further", says the paper): the ESS :math:`1 / \|w\|^2` collapses, and with it the
+next step of the filter.  A ridge on the weights,
 
 .. math:: \min_w\; w^\top K w - 2 c^\top w + \rho \|w\|^2 \quad \text{on the simplex},
 
-costs next to nothing in MMD: where K is nearly singular many weights are nearly as good, and the
-ridge takes the most even of them.
+costs little MMD: where K is nearly singular, many weights, even ones too, are nearly optimal.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ import numpy as np
 from skh._typing import Array
 from skh.kernels.simplex_qp import solve_simplex_qp
 
-RIDGE_GROWTH = 4.0  # of the ridge until the floor is reached
+RIDGE_GROWTH = 4.0  # factor of the ridge until the ESS is large enough
 
 
 def resolution(n: int, d: int) -> float:
-    """The squared distance between neighbours among n points of unit spread in d dimensions.
+    """Squared distance between neighbours among n points of unit spread in d dimensions.
 
     >>> resolution(100, 1), resolution(100, 2)
     (0.0001, 0.01)
     """
-    return round(float(n ** (-2.0 / d)), 15)  # so that 100 points reach a scale of 0.01, not 0.1
+    return round(float(n ** (-2.0 / d)), 15)  # rounded, to compare equal to a scale such as 0.01
 
 
 def effective_sample_size(w: Array) -> float:
-    """The effective sample size of weights that sum to one."""
+    """Effective sample size of normalised weights."""
     return float(1.0 / (w @ w))
 
 
 def protected_weights(K: Array, c: Array, ridge: float, min_ess: float) -> Array:
-    """The best weights with a ridge of at least ``ridge`` and an ESS of ``min_ess`` n, all > 0.
+    """Optimal positive weights with at least this ``ridge`` and an ESS of at least ``min_ess`` n.
 
     >>> K, c = np.eye(2), np.array([2.0, 0.5])  # without protection: (1, 0)
     >>> protected_weights(K, c, 0.0, 0.8).round(2)
@@ -53,7 +52,7 @@ def protected_weights(K: Array, c: Array, ridge: float, min_ess: float) -> Array
 
 
 def mix_with_equal_weights(w: Array, min_ess: float, least: float = 1e-3) -> Array:
-    """``w`` blended with equal weights by as little as the floor, and no weight zero, demand."""
+    """Mix in just enough equal weight for ESS >= ``min_ess`` n and w >= ``least`` / n."""
     n = len(w)
     even = 1.0 / n
     spread = float(w @ w) - even

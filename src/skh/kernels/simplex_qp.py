@@ -1,19 +1,16 @@
-r"""The weights of the fully corrective step: :math:`\min_w w^\top K w - 2 c^\top w` on the simplex.
+r"""Optimal weights of given points: :math:`\min_w w^\top K w - 2 c^\top w` on the simplex.
 
-Wolfe's min-norm-point method (1976; Bach 2013, section 9.2): keep an *active set* of points, go to
-the minimiser of the quadratic on their affine hull, and if that leaves the simplex, stop at the
-boundary and drop the point whose weight vanished (minor cycle); when the minimiser is inside, let
-the vertex with the lowest gradient enter (major cycle), until none is below the level of the active
-ones, which is the optimality condition
+Wolfe's min-norm-point method (1976; Bach 2013, section 9.2): go to the minimiser on the affine hull
+of an *active set* of points; if that leaves the simplex, stop at the boundary and drop the point
+whose weight vanished (minor cycle), else add the vertex with the lowest gradient (major cycle),
+until none is below the level of the active ones, which is the optimality condition
 
 .. math:: (Kw - c)_i \ge \lambda \text{ for all } i, \quad \text{with equality where } w_i > 0.
 
 On the simplex :math:`w^\top K w` and :math:`w^\top (K + 11^\top) w` differ by a constant.  The
-Cholesky factor that is kept and updated is that of :math:`K + 11^\top`, in which "linearly
-dependent" means "affinely dependent in feature space": precisely the case in which weights are not
-unique.  A vertex of that kind, and a wide kernel in low dimension soon offers nothing else, takes
-the place of an active point instead of joining them, so the factor stays well conditioned whatever
-the rank of K.
+method updates the Cholesky factor of the latter, in which linear dependence is affine dependence in
+feature space: the case of non-unique weights.  Such a vertex, common for wide kernels in low
+dimension, replaces an active point, so the factor stays well conditioned at any rank of K.
 """
 
 from __future__ import annotations
@@ -28,10 +25,7 @@ from skh.gaussians.linear_algebra import check_covariance
 
 
 class SimplexQP:
-    """The quadratic programme of a growing set of vertices, solved again after each one.
-
-    ``K`` must have a diagonal of order one, as a kernel does.
-    """
+    """Quadratic programme on a growing set of vertices; K has a diagonal of order one."""
 
     def __init__(self, capacity: int) -> None:
         self.K = np.zeros((capacity, capacity))
@@ -45,7 +39,7 @@ class SimplexQP:
 
     @property
     def active(self) -> Indices:
-        """The vertices with positive weight."""
+        """Indices of the vertices with positive weight."""
         return self._active[: self._a]
 
     @property
@@ -54,14 +48,11 @@ class SimplexQP:
         return self.K, self.c, self.w, self._L, self._active
 
     def set_state(self, n: int, active: int, level: float, objective: float) -> None:
-        """Compiled code has filled the arrays for n vertices, so many of them active."""
+        """Set the state after compiled code has filled the arrays for ``n`` vertices."""
         self._n, self._a, self.level, self.objective = n, active, level, objective
 
     def add(self, k: ArrayLike, c: float, ridge: float = 0.0) -> None:
-        """Add a vertex with kernel values ``k`` to all vertices, itself last; weights follow.
-
-        The ridge comes on top of the last of the kernel values.
-        """
+        """Add a vertex with kernel values ``k``, its own (plus ``ridge``) last; solve again."""
         n = self._n = self._n + 1
         self.K[n - 1, :n] = self.K[:n, n - 1] = k
         self.K[n - 1, n - 1] += ridge
@@ -74,7 +65,7 @@ class SimplexQP:
 
 
 def solve_simplex_qp(K: ArrayLike, c: ArrayLike) -> Array:
-    """The minimiser of ``w'Kw - 2c'w`` over the probability simplex, for PSD ``K`` of any rank.
+    """Minimise ``w'Kw - 2c'w`` over the probability simplex, for PSD ``K`` of any rank.
 
     >>> solve_simplex_qp([[1.0, 0.0], [0.0, 1.0]], [0.6, 0.2]).round(12)
     array([0.7, 0.3])

@@ -1,7 +1,6 @@
-"""The one seam of the library: a rule turns a mixture into n weighted points.
+"""The interface of rules: a rule turns a mixture into n weighted points.
 
-Step 3 of Algorithm 2 is replaceable, and nothing else in a particle filter knows by what it was
-replaced.  Your own rule is any callable with this signature::
+It is step 3 of Algorithm 2, and any callable with this signature can replace it::
 
     def antithetic(p, n, *, rng=None):
         rng = np.random.default_rng(rng)
@@ -29,10 +28,10 @@ from skh.gaussians.mixture import GaussianMixture, check_mixture
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """How far the component of each point had been moved before the point was taken from it.
+    """Displacement of the component of each point before the point was drawn from it.
 
-    ``mean`` (n, d) is what is to be expected given the points, ``root`` (n, d, d) holds factors L
-    of the covariances L L' around it.  See `ancestors`.
+    Given the points it has this ``mean`` (n, d) and covariances L L' for the L in ``root``
+    (n, d, d); see `filtering.carried_records`.
     """
 
     mean: Array
@@ -41,12 +40,11 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """Points ``x`` (n, d) with weights ``w`` (n,) on the simplex: an approximation of a mixture.
+    """Points ``x`` (n, d) with weights ``w`` (n,) on the simplex, an approximation of a mixture.
 
-    ``component`` (n,) tells which component of the mixture each point was drawn from; in a particle
-    filter that is its ancestor.  ``mmd`` is the distance to the mixture where the rule knows it,
-    and NaN where it does not (a random rule has no kernel to measure it with: see `Measured`).
-    ``shift``, if any, tells how far that component had been moved.
+    ``component`` (n,) is the component of the mixture that each point was drawn from; in a particle
+    filter, its ancestor.  ``mmd`` is the distance to the mixture, NaN if the rule does not compute
+    it (see `Measured`).  ``shift`` is the displacement of the components, if any.
     """
 
     x: Array
@@ -60,8 +58,8 @@ class WeightedPoints:
         return len(self.w)
 
     def sealed(self) -> Self:
-        """The same points, in places that refuse assignment."""
-        points = object.__new__(type(self))  # in a third of the time of `replace`
+        """Return the same points with read-only ``x``."""
+        points = object.__new__(type(self))  # three times as fast as `replace`
         points.__dict__.update(self.__dict__, x=_checks.read_only(self.x))
         return points
 
@@ -70,31 +68,30 @@ P = TypeVar("P", bound=WeightedPoints)
 
 
 class Rule(Protocol):
-    """Anything that makes ``n`` weighted points of a mixture; optimising rules may return fewer.
+    """A callable that returns ``n`` weighted points of a mixture, or fewer if it optimises them.
 
-    In a filter the mixture is a `Predictive`, whose ``information`` says what is known of the
-    coming observation.  To learn it takes time: a rule that has no use for it says so by an
-    attribute ``uses_information = False``.
+    In a filter the mixture is a `Predictive`, with the ``information`` of the next observation.  A
+    rule that does not need it saves its computation by an attribute ``uses_information = False``.
     """
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """At most ``n`` points that stand for ``p``."""
+        """Return at most ``n`` points that approximate ``p``."""
         ...
 
 
 def uses_information(rule: Rule) -> bool:
-    """Whether a rule looks at the information of a `Predictive`; it does unless it says no."""
+    """Whether a rule uses the information of a `Predictive`; True by default."""
     return bool(getattr(rule, "uses_information", True))
 
 
 def check_call(p: GaussianMixture, n: int, rng: RNG) -> tuple[int, np.random.Generator]:
-    """What a rule was asked for, if it is that many points of a mixture."""
+    """Validate a rule's arguments; return (n, rng)."""
     check_mixture("p", p)
     return _checks.positive_int("n", n), _checks.generator(rng)
 
 
 def checked_points(points: P, p: GaussianMixture) -> P:
-    """What a rule returned, with arrays of the usual kinds, if it makes sense."""
+    """Validate the points of a rule and convert their arrays."""
     if not isinstance(points, WeightedPoints):
         raise TypeError(f"rule must return WeightedPoints, got {points!r}")
     if not isinstance(points.mmd, float | Real):

@@ -1,16 +1,14 @@
-r"""Points with exactly the mean and the covariance of their mixture.
+r"""Move points so that they have exactly the mean and covariance of their mixture.
 
-Points of any rule, random or placed, have the first two moments of the mixture only up to an error,
-and usually a little too little variance.  Over one step that hardly matters.  In a filter whose
-observations tell little at a time it adds up: each step narrows the cloud, and a cloud that is too
-narrow follows the observations too slowly.  In coordinates in which the mixture has mean zero and
-unit covariance, and the points have mean m and covariance C, the map
+The points of any rule have these moments only approximately, and usually too little variance.  With
+weakly informative observations this adds up: the cloud narrows at each step, and then follows the
+observations too slowly.  In coordinates in which the mixture has mean zero and unit covariance, and
+the points have mean m and covariance C, the map
 
 .. math:: z \mapsto C^{-1/2} (z - m)
 
-makes both moments exact, and of all linear maps that do so it moves the points least (it is the
-optimal transport between two Gaussians with these moments).  Ancestors are drawn anew, as for all
-points that have moved (`sample_ancestors`).
+makes both moments exact, and of all such linear maps moves the points least (it is the optimal
+transport between Gaussians with these moments).  Ancestors are sampled again (`sample_ancestors`).
 """
 
 from __future__ import annotations
@@ -27,14 +25,14 @@ from skh.rules.ancestor_sampling import sample_ancestors
 from skh.rules.base import Rule, WeightedPoints, check_call, checked_points
 from skh.rules.wrappers import Wrapper
 
-MIN_VARIANCE_SHARE = 0.1  # with less of the variance, points are too few or too flat to stretch
+MIN_VARIANCE_SHARE = 0.1  # least eigenvalue of C, for few or degenerate points
 
 
 @dataclass(frozen=True)
 class Matched(Wrapper):
-    """The points of another rule, moved so that their first two moments are those of the mixture.
+    """Points of another rule, moved to the mean and covariance of the mixture.
 
-    Fewer than d + 1 points, or nearly flat ones, keep some of the covariance they have.
+    Fewer than d + 1 points, or nearly degenerate ones, match the covariance only in part.
 
     >>> import skh
     >>> p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
@@ -50,7 +48,7 @@ class Matched(Wrapper):
         _checks.rule("rule", self.rule)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """``n`` points of the rule, moved."""
+        """Return ``n`` points of the rule, moved."""
         n, rng = check_call(p, n, rng)
         points = checked_points(self.rule(p, n, rng=rng), p)
         x = match_moments(p, points.x, points.w)
@@ -58,8 +56,8 @@ class Matched(Wrapper):
 
 
 def match_moments(p: GaussianMixture, x: Array, w: Array) -> Array:
-    """Points ``x`` with weights ``w`` after the least linear motion to the moments of ``p``."""
-    if not p.covariance.any():  # a known state has no spread
+    """Move ``x`` with weights ``w`` by the least linear map to the moments of ``p``."""
+    if not p.covariance.any():  # the state is known
         return x
     L = covariance_factor(p)
     z = np.linalg.solve(L, (x - w @ x).T)

@@ -1,8 +1,4 @@
-"""Many random numbers at once, several times as fast as a `numpy.random.Generator` gives them.
-
-The generator is asked for one key; the numbers are a function of the key and their index, so that
-they do not depend on the number of threads (see `_numba.random_numbers`).
-"""
+"""Random arrays from one key of a generator: faster than NumPy's, independent of threads."""
 
 from __future__ import annotations
 
@@ -15,14 +11,14 @@ from skh._typing import Array
 
 
 def uniforms(rng: Generator, n: int) -> Array:
-    """``n`` independent numbers in [0, 1)."""
+    """Draw ``n`` independent numbers in [0, 1)."""
     out = np.empty(n)
     in_threads(fill_uniform, n)(out, _key(rng))
     return out
 
 
 def normals(rng: Generator, n: int, d: int) -> Array:
-    """``n`` independent rows of d standard normal numbers.
+    """Draw ``n`` independent rows of d standard normal numbers.
 
     >>> z = normals(np.random.default_rng(0), 10_000, 2)
     >>> z.shape, bool(abs(z.mean()) < 0.03), bool(abs(z.var() - 1) < 0.03)
@@ -34,6 +30,6 @@ def normals(rng: Generator, n: int, d: int) -> Array:
 
 
 def _key(rng: Generator) -> np.uint64:
-    # Twice, since one of NumPy's generators gives 32 bits at a time.
+    # Two draws, since NumPy's MT19937 gives 32 bits at a time.
     raw = rng.bit_generator.random_raw
     return np.uint64((raw() ^ (raw() << 32)) & 0xFFFFFFFFFFFFFFFF)

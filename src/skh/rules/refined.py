@@ -1,14 +1,12 @@
-r"""Moving all points at once: gradient descent of the MMD in the positions, weights held.
+r"""Move all points together: gradient descent of the MMD in the positions at fixed weights.
 
-Where Frank-Wolfe places one point after the other and never moves one again, the squared MMD
+Frank-Wolfe adds one point at a time and never moves it again, but the squared MMD
 
 .. math:: \sum_{ij} w_i w_j \kappa(x_i, x_j) - 2 \sum_i w_i \mu_p(x_i) + \|\mu_p\|^2
 
 is a smooth function of all positions, with a closed-form gradient that costs N (N + K) exponentials
-and no search point.  A few iterations of L-BFGS lower the MMD of any rule's points several times
-(compare the stationary points of Chen et al., 2025).
-
-Points that have moved draw their ancestors anew (`sample_ancestors`).
+and no search points.  A few iterations of L-BFGS lower the MMD of any rule's points several times
+(compare the stationary points of Chen et al., 2025).  Ancestors of moved points are sampled again.
 """
 
 from __future__ import annotations
@@ -37,11 +35,10 @@ GRID_SPACING = 2.0**-14  # in units of the kernel's smallest length
 
 @dataclass(frozen=True)
 class Refine:
-    """How points are moved: L-BFGS ``iterations`` on all positions.
+    """Move all points by some ``iterations`` of L-BFGS.
 
-    With ``reweigh`` the weights are optimised again afterwards (see `protected_weights`), on the
-    simplex with a ``ridge`` that keeps them from vanishing and an effective sample size of at least
-    ``min_ess`` times their number.
+    With ``reweigh`` the weights are optimised again afterwards (see `protected_weights`), with a
+    ``ridge`` against vanishing weights and an effective sample size of at least ``min_ess`` n.
 
     >>> import skh
     >>> p, kernel = skh.GaussianMixture([1.0], [[0.0]], 1.0), skh.GaussianKernel(1.0)
@@ -70,10 +67,7 @@ class Refine:
         rng: RNG = None,
         norm2: float | None = None,
     ) -> P:
-        """The points moved to where the MMD to ``p`` is lower.
-
-        ``norm2`` is ``kernel.mean_norm2(p)``, where that is known already.
-        """
+        """Move points to reduce their MMD to ``p``; ``norm2`` is its ``mean_norm2`` if known."""
         if not isinstance(kernel, GaussianKernel):
             raise TypeError(f"kernel must be a GaussianKernel, got {kernel!r}")
         check_mixture("p", p)
@@ -96,7 +90,7 @@ class Refine:
 
 @dataclass(frozen=True)
 class Refined:
-    """The points of another rule, moved: no search at all.
+    """Points of another rule, moved to lower their MMD; without search points.
 
     >>> import skh
     >>> p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
@@ -118,11 +112,11 @@ class Refined:
 
     @property
     def uses_information(self) -> bool:
-        """For the kernel that it makes for each mixture, or for the rule inside."""
+        """True if the kernel is adaptive or the inner rule uses it."""
         return self.kernel is None or uses_information(self.rule)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """``n`` points of the rule, moved."""
+        """Return ``n`` points of the rule, moved."""
         n, rng = check_call(p, n, rng)
         with notice_while_compiling():
             kernel = self.kernel or adaptive_kernel(p, n)
@@ -131,11 +125,9 @@ class Refined:
 
 
 def round_to_grid(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
-    """Points on a grid far finer than the kernel, centred at the mean of ``p``.
+    """Round points to a grid much finer than the kernel, centred at the mean of ``p``.
 
-    A descent in many dimensions magnifies the last bit of its data a thousandfold, and the filter
-    would do so at each step.  Rounding cuts that off: the same model in other units gives the same
-    particles.
+    This cuts off rounding errors, which descent magnifies, so that results do not depend on units.
     """
     origin = kernel.coordinates(p.mean[None])
     grid = GRID_SPACING * np.sqrt(kernel.variances.min())
@@ -143,21 +135,21 @@ def round_to_grid(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array
 
 
 class Energy:
-    """The squared MMD to a mixture, without its constant, in the kernel's coordinates."""
+    """Squared MMD to a mixture up to its constant, in the kernel's coordinates."""
 
     def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
         self._kernel, self._p = kernel, p
         self._attraction = Attraction.of(kernel, p)
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
-        """The energy and its gradient, for points (d, n)."""
+        """Return the energy and its gradient at points (d, n)."""
         a = self._attraction
         G = np.empty(X.shape)
         value = energy(G, a.turned(X), w, *self._arguments)
         return float(value), a.turned_back(G)
 
     def descend(self, X: Array, w: Array, iterations: int) -> Array:
-        """``X`` after some iterations of L-BFGS."""
+        """Return ``X`` after some iterations of L-BFGS."""
         a = self._attraction
         return a.turned_back(descend(a.turned(X), w, *self._arguments, iterations))
 
@@ -167,7 +159,7 @@ class Energy:
         return self._kernel.scales, a.A, a.b, a.heights
 
     def weights(self, X: Array, ridge: float, min_ess: float) -> Array:
-        """The best weights of the points ``X``."""
+        """Optimal weights of the points ``X``."""
         x = self._kernel.from_coordinates(X)
         K, c = self._kernel.gram(x, x), self._kernel.mean_map_at(self._p, X)
         return protected_weights(K, c, ridge, min_ess)
@@ -175,15 +167,15 @@ class Energy:
 
 @dataclass(frozen=True, eq=False)
 class Attraction:
-    """The mean map of a mixture, as `_numba.mmd_energy` takes it."""
+    """Mean map of a mixture, as `_numba.mmd_energy` takes it."""
 
     A: Array  # (d, d, S K), or (d, S K) where it is diagonal
     b: Array  # (d, S K)
     heights: Array  # (S K,)
-    axes: Array | None = None  # rows: the axes that all components share, in which A is diagonal
+    axes: Array | None = None  # rows: common axes of all components, in which A is diagonal
 
     def turned(self, X: Array) -> Array:
-        """Points in the shared axes, if there are any."""
+        """Rotate points to the common axes, if any."""
         return np.ascontiguousarray(X if self.axes is None else self.axes @ X)
 
     def turned_back(self, X: Array) -> Array:
@@ -192,7 +184,7 @@ class Attraction:
 
     @classmethod
     def of(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
-        """For ``p`` in the kernel's coordinates."""
+        """Build it for ``p`` in the kernel's coordinates."""
         if p.covariances.ndim == 3:
             return cls._skewed(kernel, kernel.mixture(p))
         aligned = kernel.aligned_mean_map(p)
@@ -200,7 +192,7 @@ class Attraction:
 
     @classmethod
     def _skewed(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
-        """For components each of which has a matrix of its own."""
+        """Build it for one full matrix per component."""
         s = kernel.variances[:, None, None, None]
         W, determinant = whitener(np.eye(p.d) + p.covariances / s)  # (S, K, d, d)
         A = W / np.sqrt(s)

@@ -1,8 +1,4 @@
-"""Rules that draw: Monte Carlo, stratified, systematic and quasi-Monte Carlo, with equal weights.
-
-All choose a component by inverse transform of a number u in [0, 1) and place the point by a
-Gaussian draw; they differ in how even the numbers are.
-"""
+"""Sampling rules with equal weights: Monte Carlo, stratified, systematic, quasi-Monte Carlo."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from math import ceil, log2
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
-import scipy  # loads its parts when they are first used
+import scipy  # imports its submodules on first use
 
 from skh._checks import BELOW_ONE
 from skh._numba.resampling import inverse_transform, systematic
@@ -25,35 +21,35 @@ from skh.rules.base import Rule, WeightedPoints, check_call, checked_points
 from skh.rules.random_numbers import normals, uniforms
 
 Order = Literal["storage", "hilbert"]
-SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, which keeps the numbers below one
+SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, to keep numbers below one
 
 
 class Sampling(ABC):
-    """A rule that draws its points, all of the same weight."""
+    """Base class of rules that draw points of equal weight."""
 
     uses_information: ClassVar[bool] = False
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """``n`` points of ``p`` with equal weights."""
+        """Draw ``n`` points of ``p`` with equal weights."""
         n, rng = check_call(p, n, rng)
         x, component = self.draw(p, n, rng)
         return WeightedPoints(x, np.full(n, 1 / n), component)
 
     @abstractmethod
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
-        """The points (n, d) and their components (n,)."""
+        """Draw points (n, d) and their components (n,)."""
 
 
 def draw_points(
     rule: Rule, p: GaussianMixture, n: int, rng: np.random.Generator
 ) -> tuple[Array, Indices]:
-    """Points (n, d) of any rule and their components, as if all had the same weight."""
-    if isinstance(rule, Sampling):  # one of ours, whose points need no check
+    """Draw points (n, d) and their components by any rule, ignoring weights."""
+    if isinstance(rule, Sampling):  # needs no check
         return rule.draw(p, n, rng)
     points = checked_points(rule(p, n, rng=rng), p)
     if points.shift is None:
         return points.x, points.component
-    return points.x, sample_ancestors(p, points.x, rng)  # components of the mixture as it is
+    return points.x, sample_ancestors(p, points.x, rng)  # components of p itself
 
 
 def _gaussian_draw(
@@ -73,7 +69,7 @@ class MonteCarlo(Sampling):
     """
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
-        """Independent points."""
+        """Draw independent points."""
         return _gaussian_draw(p, p.choose(uniforms(rng, n)), rng)
 
 
@@ -82,7 +78,7 @@ class Stratified(Sampling):
     """One component from each of n equal strata of [0, 1): stratified resampling."""
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
-        """The k-th component is chosen by a number in [k/n, (k+1)/n)."""
+        """Choose the k-th component by a number in [k/n, (k+1)/n)."""
         u = (np.arange(n) + uniforms(rng, n)) / n
         return _gaussian_draw(p, p.choose(np.minimum(u, BELOW_ONE)), rng)  # may round to one
 
@@ -92,7 +88,7 @@ class Systematic(Sampling):
     """As `Stratified`, with one common offset in all strata: systematic resampling."""
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
-        """The k-th component is chosen by (k + u)/n with one u for all."""
+        """Choose the k-th component by (k + u)/n with one u for all."""
         return _gaussian_draw(p, systematic(p._weights, n, rng.random()), rng)
 
 
@@ -101,9 +97,8 @@ class QuasiMonteCarlo(Sampling):
     """A scrambled Sobol sequence in d + 1 dimensions (paper, appendix C.1, "QMC implementation").
 
     The last coordinate chooses the component by inverse transform, the first d place the point.
-    With ``order="storage"`` the components stand as they are stored, which is the paper's rule;
-    with ``order="hilbert"`` they are first sorted along a Hilbert curve through their means, which
-    makes the filter the sequential quasi-Monte Carlo of Gerber and Chopin (2015).
+    ``order="storage"`` keeps the components' order, as in the paper; ``order="hilbert"`` sorts them
+    along a Hilbert curve, as in sequential quasi-Monte Carlo (Gerber and Chopin, 2015).
 
     >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
     >>> x = QuasiMonteCarlo()(p, 64, rng=0).x
@@ -118,7 +113,7 @@ class QuasiMonteCarlo(Sampling):
             raise ValueError(f"order must be 'storage' or 'hilbert', got {self.order!r}")
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
-        """Any n will do, powers of two are the most even."""
+        """Draw points, most evenly if n is a power of two."""
         u = _scrambled_sobol(n, p.d + 1, rng)
         component = self._choose(p, u[:, -1])
         return p.place_chosen(component, scipy.special.ndtri(u[:, :-1])), component
@@ -133,26 +128,25 @@ class QuasiMonteCarlo(Sampling):
 
 
 def _scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
-    """The first n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
+    """First n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
     directions = _sobol_directions(d, max(ceil(log2(n)), 1))
     m = directions.shape[1]
     digits = rng.integers(0, 1 << SOBOL_BITS, (d, m + 1))
     # A lower triangular scramble with ones on its diagonal: column k starts at digit k.
     lead = np.int64(1) << (SOBOL_BITS - 1 - np.arange(m))
     columns = lead | (digits[:, :m] & (lead - 1))
-    # At the centre of each cell: never 0, where ndtri is infinite.
+    # Points are centres of cells: never 0, where ndtri is infinite.
     u: Array = scrambled_net(n, directions, columns, digits[:, m], SOBOL_BITS)
     return u
 
 
 @lru_cache(maxsize=64)
 def _sobol_directions(d: int, m: int) -> Integers:
-    """The first m direction numbers of each of d coordinates, ``(d, m)``.
+    """First m direction numbers of each of d coordinates, ``(d, m)``.
 
-    SciPy shows them only in its points: point 2^k of the unscrambled sequence, whose Gray code has
-    the bits k and k - 1, is the exclusive or of two of them.
+    Point 2^k of SciPy's sequence, with Gray code bits k and k - 1, is the xor of two of them.
     """
-    from scipy.stats import qmc  # takes longer to import than all the rest of this library
+    from scipy.stats import qmc  # slower to import than the rest of this library
 
     net = qmc.Sobol(d, scramble=False, bits=SOBOL_BITS).random_base2(m)
     points = (net[2 ** np.arange(m)] * 2.0**SOBOL_BITS).astype(np.int64)

@@ -1,9 +1,8 @@
-r"""The mixture of few particles for what it is: a sample of a smooth law.
+r"""Kernel-density regularisation of the predictive mixture.
 
-The predictive mixture has a component for each particle.  Where the state has several dimensions
-and little noise of its own (a pose, twenty times a second), components are much narrower than the
-distances between them: K separate lumps, where the law that they stand for is smooth.  A rule that
-places points on the lumps repeats the particles there are, and a filter soon follows few histories.
+In a state space of several dimensions with little process noise (a pose, twenty times a second),
+components are much narrower than the distances between them.  A rule then only repeats the existing
+particles, and the filter soon follows few histories.
 
 The means are a weighted sample, so their law is better estimated by a kernel density, with a share
 :math:`h^2` of their covariance B moved from them to the components (West, 1993; Liu and West, 2001;
@@ -15,28 +14,24 @@ in particle filters Musso, Oudjane and Le Gland, 2001, "regularised"):
         \mathcal N\bigl(m + \sqrt{1 - h^2}\, (m_i - m),\; \Sigma_i + h^2 B\bigr),
     \qquad h^2 = \Bigl(\frac{4}{(d + 2) K}\Bigr)^{2 / (d + 4)}.
 
-Mean and covariance are those of the mixture, whatever h is.  It has the value that is best for a
-Gaussian sample of :math:`K = 1 / \sum_i w_i^2` (Silverman, 1986) and vanishes as K grows: with very
-many particles nothing is smoothed.  K counts components: a model with several per particle (modes)
-is smoothed less than one with their sum.
+Mean and covariance are those of the mixture for any h.  This h is optimal for a Gaussian sample
+of size :math:`K = 1 / \sum_i w_i^2` (Silverman, 1986) and vanishes as K grows.  K counts
+components: a model with several per particle (modes) is smoothed less than one with their sum.
 
-A point x of component i is off that particle's own mean for two reasons, the kernel and the noise
-of the model.  Only the second is news about what the particle carries.  The kernel's share is what
-is expected of it given x,
+A point x of component i deviates from that particle's mean by the kernel and by the process noise.
+Only the noise is informative about the particle's record.  Given x, the kernel's part has mean
 
 .. math::
 
     \Delta = \bigl(\sqrt{1 - h^2} - 1\bigr) (m_i - m)
         + h^2 B\, (\Sigma_i + h^2 B)^{-1} (x - \tilde m_i),
 
-and goes to the filter as the ``shift`` of the component: particles are moved with all that they
-carry, as if they had been a little elsewhere all along (see `ancestors`).  How far they have been
-moved is then known up to :math:`\Sigma_i (\Sigma_i + h^2 B)^{-1} h^2 B`, and so are their records.
+and covariance :math:`\Sigma_i (\Sigma_i + h^2 B)^{-1} h^2 B`.  Both go to the filter as the
+``shift`` of the component, by which particles and records are moved (`filtering.carried_records`).
 
-Not for every filter.  Where components overlap well already, the smooth law is only a wrong one
-(default rule, 50 particles, RMSE over 8 sets: LGSS d=3 0.038 instead of 0.031, stochastic
-volatility 0.0065 instead of 0.0021), and two modes are run into each other (nonlinear benchmark:
-2.8 instead of 0.13).
+Where components overlap already, smoothing adds error (default rule, 50 particles, RMSE over 8
+sets: LGSS d=3 0.038 instead of 0.031, stochastic volatility 0.0065 instead of 0.0021), and it
+merges modes (nonlinear benchmark: 2.8 instead of 0.13).
 """
 
 from __future__ import annotations
@@ -56,14 +51,11 @@ from skh.rules.wrappers import Wrapper
 
 @dataclass(frozen=True)
 class Smoothed(Wrapper):
-    """The points of another rule for the mixture as a smooth law.
+    """Points of another rule for a kernel-density estimate of the mixture (``mmd`` is NaN).
 
-    Goes around all others, ``Smoothed(Matched(rule))``.  The other order is another rule: what
-    moves smoothed points (`Matched`, `Refined`, a search of `FWQuad`) draws their ancestors anew,
-    from the mixture as it is, and the particles stay where they are.
-
-    A model whose particles carry records needs ``displaced`` and ``blurred`` (see `ancestors`).
-    The MMD to the mixture is not measured.
+    Use it outermost, ``Smoothed(Matched(rule))``: rules around it that move points (`Matched`,
+    `Refined`, a search of `FWQuad`) sample their ancestors again, without displacement.  A model
+    whose particles carry records needs ``displaced`` and ``blurred`` (`filtering.carried_records`).
 
     >>> import skh
     >>> p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 0.01)
@@ -80,7 +72,7 @@ class Smoothed(Wrapper):
             raise ValueError(f"rule must not smooth as well, got {self.rule!r}")
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """At most ``n`` points."""
+        """Return at most ``n`` points."""
         n, rng = check_call(p, n, rng)
         share = squared_bandwidth(p)
         q = p.shrunk(share)
@@ -89,7 +81,7 @@ class Smoothed(Wrapper):
 
 
 def _smooths(rule: object) -> bool:
-    """Whether a rule, or one that it goes around, smooths."""
+    """Whether a rule, or a rule inside it, is `Smoothed`."""
     while rule is not None and not isinstance(rule, Smoothed):
         rule = getattr(rule, "rule", None)
     return rule is not None
@@ -98,9 +90,9 @@ def _smooths(rule: object) -> bool:
 def component_shift(
     p: GaussianMixture, q: GaussianMixture, share: float, points: WeightedPoints
 ) -> Shift:
-    """How far the kernel has moved the component of each point, given the point."""
+    """Displacement of the component of each point by the kernel, given the point."""
     i, n = points.component, len(points)
-    gain = q.divided(share * p.covariance_of_means)  # transposed; (d, d) or one each
+    gain = q.divided(share * p.covariance_of_means)  # transposed; (d, d) or (K, d, d)
     root = factorize(symmetric(p.matrices @ gain))[1]
     gain, root = (a[i] if a.ndim == 3 else np.broadcast_to(a, (n, p.d, p.d)) for a in (gain, root))
     by_shrinking, off = q.means[i] - p.means[i], points.x - q.means[i]
@@ -108,6 +100,6 @@ def component_shift(
 
 
 def squared_bandwidth(p: GaussianMixture) -> float:
-    """The share of the covariance of the means that goes to the components."""
+    """Return h^2, the share of the covariance of the means moved to the components."""
     K = 1.0 / float(p.weights @ p.weights)
     return float(min(1.0, (4.0 / ((p.d + 2) * K)) ** (2.0 / (p.d + 4))))

@@ -1,8 +1,4 @@
-"""Rules around other rules.
-
-A wrapper calls another rule and changes or measures its points.  `Measured` is here; `matched`,
-`smoothed` and `refined` have files of their own.
-"""
+"""Rules around other rules: `Measured`; see also `matched`, `smoothed` and `refined`."""
 
 from __future__ import annotations
 
@@ -16,19 +12,19 @@ from skh.rules.base import Rule, WeightedPoints, check_call, checked_points, use
 
 
 class Wrapper:
-    """A rule around another ``rule``, which looks at whatever the other looks at."""
+    """Base class of rules around another ``rule``; uses information if that rule does."""
 
     rule: Rule
 
     @property
     def uses_information(self) -> bool:
-        """As the rule inside."""
+        """Whether the inner rule uses it."""
         return uses_information(self.rule)
 
 
 @dataclass(frozen=True)
 class Measured(Wrapper):
-    """The same points as ``rule`` gives, with their MMD measured by ``kernel``.
+    """The points of ``rule`` with their MMD in ``kernel``.
 
     >>> import skh
     >>> p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
@@ -45,7 +41,7 @@ class Measured(Wrapper):
         check_kernel("kernel", self.kernel)
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
-        """The points of the rule, with ``mmd`` filled in."""
+        """Return the points of the rule with their ``mmd``."""
         n, rng = check_call(p, n, rng)
         points = checked_points(self.rule(p, n, rng=rng), p)
         return replace(points, mmd=mmd(self.kernel, p, points.x, points.w))

@@ -1,4 +1,4 @@
-"""The rows against peers, each of which runs its own script in its own environment."""
+"""Benchmarks against other packages, each run by a script in an environment of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEEDS = {
 
 
 def environment(peer: str) -> Path:
-    """The Python of a peer's environment, which is made when first needed."""
+    """Path of the Python of a peer's environment, which is created on first use."""
     python = ENVIRONMENTS / peer / "bin" / "python"
     if not (ENVIRONMENTS / f"{peer}.ready").exists():
         subprocess.run([sys.executable, "-m", "venv", ENVIRONMENTS / peer], check=True)
@@ -37,7 +37,7 @@ def environment(peer: str) -> Path:
 
 
 def ask(peer: str, script: str, **arrays: Any) -> dict[str, Any]:
-    """What a peer's script prints when given these arrays."""
+    """Run a peer's script on these arrays; return its JSON output."""
     python = environment(peer)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "input.npz"
@@ -79,15 +79,15 @@ def particles() -> Iterator[Row]:
 
 
 def error_of(p: skh.GaussianMixture, x: np.ndarray) -> float:
-    """The exact MMD of equally weighted points."""
+    """Exact MMD of equally weighted points."""
     return skh.mmd(KERNEL, p, x, np.full(len(x), 1 / len(x)))
 
 
-GREEDY = skh.Herding(greedy=True)  # the rule that coreax has as well
+GREEDY = skh.Herding(greedy=True)  # the rule of coreax
 
 
 def fed(p: skh.GaussianMixture, x: np.ndarray, n: int) -> Callable[[], object]:
-    """Herding alone, given what the peer is given: the search points and their mean map."""
+    """Herding alone, given search points and their mean map, as the peer is."""
     ours = rule(GREEDY)
     target = ours._target(ours.kernel, p, x)
     return lambda: ours._run(ours.step.start(target, n), n)
@@ -105,7 +105,7 @@ def coreax() -> Iterator[Row]:
         errors.append([*found, error_of(p, x[theirs["chosen"]])])
         seconds.append([*ours, theirs["seconds"]])
     *mmds, other = np.mean(errors, axis=0)
-    mine, all_of_it, peer = np.min(seconds, axis=0)  # the clock changes from round to round
+    mine, all_of_it, peer = np.min(seconds, axis=0)  # the clock rate varies
     for name, time in (
         ("greedy herding, N = 100, M = 10,000, both given the mean map", mine),
         ("the same, ours with drawing and mean map", all_of_it),
@@ -114,7 +114,7 @@ def coreax() -> Iterator[Row]:
         yield Row(name, peer / time, 10.0, "x faster than coreax", at_least=True, detail=detail)
     names = "its MMD", "MMD of the paper's herding", "MMD of line search", "MMD of FCFW"
     for name, mmd in zip(names, mmds, strict=True):
-        # coreax chooses by the same rule, in single precision: equal but for rounding.
+        # coreax uses the same rule in single precision: equal up to rounding.
         ratio = round(mmd / other, 3)
         bound = 0.0 if "paper" in name else 1.0
         detail = f"{mmd:.4f} against {other:.4f}, mean of 5 mixtures"
@@ -122,7 +122,7 @@ def coreax() -> Iterator[Row]:
 
 
 def goodpoints() -> Iterator[Row]:
-    """For each of its settings, one of our rules that is no less accurate; herding for all."""
+    """For each setting g, one of our rules that is at least as accurate, and herding."""
     p, n, M = mixture(), 128, 16_384
     x = skh.MonteCarlo()(p, M, rng=0).x
     unsearched = skh.Refined(skh.QuasiMonteCarlo("hilbert"), KERNEL, skh.Refine(2))

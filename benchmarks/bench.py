@@ -1,7 +1,7 @@
 """`make bench`: every performance claim of this library, measured in one run.
 
     python benchmarks/bench.py               # all rows, peers included
-    python benchmarks/bench.py --no-peers    # only what needs no other package
+    python benchmarks/bench.py --no-peers    # only rows that need no other package
 
 Prints the table as it goes and writes ``results.md`` and ``results.png`` beside this file.
 """
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 
 def processor() -> str:
-    """What the system says about the processor."""
+    """Name of the processor."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
@@ -40,7 +40,7 @@ def line(row: Row) -> str:
 
 
 def table(rows: list[Row]) -> str:
-    """All rows in Markdown, with what they were measured on."""
+    """All rows in Markdown, with the machine and versions."""
     missed = [row.name for row in rows if not row.ok]
     verdict = f"Not kept: {'; '.join(missed)}." if missed else "All bounds are kept."
     head = [

@@ -1,4 +1,4 @@
-"""The picture of the table: how much of each bound is used up."""
+"""Figure of the table: the measured share of each bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT, MISSED = "#2a6f97", "#c1440e"
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """A bar per row on a logarithmic axis; left of the line at one, the bound is kept."""
+    """Draw a bar per row on a logarithmic axis; left of the line at one, the bound is kept."""
     rows = [row for row in rows if row.bound][::-1]
     used = [row.bound / row.value if row.at_least else row.value / row.bound for row in rows]
     figure, axes = plt.subplots(figsize=(9, 0.3 * len(rows) + 1.2), layout="constrained")

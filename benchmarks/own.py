@@ -1,4 +1,4 @@
-"""The rows that need no peer: this library against `numpy.exp`, and against itself."""
+"""Benchmarks without peers: this library against `numpy.exp`, and against itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ N, M = 100, 10_000
 
 
 def limit(pieces: int = 1) -> Work:
-    """`numpy.exp` on the 2 N M doubles that FW-Quad with N components cannot avoid."""
+    """`numpy.exp` on 2 N M doubles, the least that FW-Quad with N components must compute."""
     x = -5 * np.random.default_rng(0).random(2 * N * M // pieces)
     out = np.empty_like(x)
 
@@ -38,11 +38,11 @@ def call(p: skh.GaussianMixture, step: object = None, n: int = N, m: int = M) ->
 
 
 def against_the_limit() -> Iterator[Row]:
-    """Several rounds, and the median of their ratios: the clock changes from one to the next."""
+    """Medians of ratios over several rounds, since the clock rate varies between rounds."""
     p, fcfw = mixture(), skh.FullyCorrective()
 
     def one_round() -> list[float]:
-        # The limit on its own, since it is faster with its numbers in the cache.
+        # The limit runs alone, since it is faster with its numbers in the cache.
         limits = [medians(limit(pieces), repeats=9)[0] for pieces in (1, 200)]
         return limits + medians(call(p), call(p, skh.LineSearch()), call(p, fcfw), repeats=9)
 
@@ -75,7 +75,7 @@ def growth() -> Iterator[Row]:
         lambda: skh.particle_filter(model, ys, rule(), 50, rng=0),
         9,
     )
-    # The first step is the cheapest, since the prior has one component: hence the small excess.
+    # The first step is cheaper (the prior has one component): hence slightly more than 4.
     yield Row("filter, T 100 -> 400", factor, 4.2, detail="linear would be 4")
 
 
@@ -98,13 +98,13 @@ def dimensions() -> Iterator[Row]:
 
 
 class Silent:
-    """A model with the likelihood taken out, which is what a filter adds to its rule."""
+    """A model with a constant likelihood, to time the filter without it."""
 
     def __init__(self, model: skh.Model) -> None:
         self.prior, self.transition = model.prior, model.transition
 
     def log_likelihood(self, t: int, x: np.ndarray, y: object) -> np.ndarray:
-        """Nothing is measured, so nothing is computed."""
+        """Zero for every particle."""
         return np.zeros(len(x))
 
 
@@ -126,7 +126,7 @@ def filter_step() -> Iterator[Row]:
 
 
 def default_rule() -> Iterator[Row]:
-    """What it costs not to tune: whole filters, learning included, and one call on a mixture."""
+    """The default rule against herding: whole filters, and one call on a mixture."""
     for name, model in (
         ("LGSS d=3", skh.models.lgss3()),
         ("nonlinear benchmark", skh.models.nonlinear_benchmark()),
@@ -189,7 +189,7 @@ def memory() -> Iterator[Row]:
 
 
 def two_threads() -> Iterator[Row]:
-    """Best of many runs, twenty at a time: two threads are as slow as the busier core."""
+    """Best of many runs, in turns of twenty: two threads are as slow as the busier core."""
     code = (
         "import sys, time, numpy as np, skh\n"
         "sys.path.insert(0, sys.argv[1])\n"
@@ -221,12 +221,12 @@ def two_threads() -> Iterator[Row]:
 
 
 def at_the_means(p: skh.GaussianMixture, n: int, *, rng: object = None) -> skh.WeightedPoints:
-    """A rule that costs nothing: what is left of a step is the filter's own work."""
+    """A rule at no cost, to time the filter's own work."""
     return skh.WeightedPoints(p.means, p.weights, np.arange(len(p)))
 
 
 def rao_blackwell_step() -> Iterator[Row]:
-    """Poses of six dimensions, sixteen more in Kalman filters, every matrix its own."""
+    """Six dimensions in the particles, sixteen in Kalman filters, a matrix per particle."""
     rng = np.random.default_rng(0)
     n_x, n_z, m = 6, 16, 3
     A_x, A_z, C = (0.1 * rng.normal(size=(N, k, n_z)) for k in (n_x, n_z, m))
@@ -239,7 +239,7 @@ def rao_blackwell_step() -> Iterator[Row]:
     )
     pf = skh.ParticleFilter(model, skh.Stratified(), N, rng=0)
     pf.step(np.zeros(m))
-    pf._rule = at_the_means  # from now on the N particles stay, and the rule costs nothing
+    pf._rule = at_the_means  # from now on N particles at no cost
     step, quad = medians(lambda: pf.step(np.zeros(m)), call(mixture()), repeats=31)
     assert pf.belief is not None
     assert pf.belief.n_particles == N

@@ -1,4 +1,4 @@
-"""The inputs that every benchmark shares."""
+"""Inputs shared by all benchmarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KERNEL = skh.GaussianKernel(1.0)
 def mixture(
     K: int = 100, d: int = 2, kind: str = "variances", seed: int = 0
 ) -> skh.GaussianMixture:
-    """The paper's random mixture (section 4.1), with covariances in the form that is asked for."""
+    """The paper's random mixture (section 4.1), with covariances of the given kind."""
     rng = np.random.default_rng(seed)
     weights, means = rng.random(K), rng.uniform(-5, 5, (K, d))
     if kind == "variances":
@@ -23,5 +23,5 @@ def mixture(
 
 
 def rule(step: object = None, M: int = 10_000) -> skh.FWQuad:
-    """FW-Quad with the usual kernel; herding if no step is named."""
+    """FW-Quad with `KERNEL`; the default step is herding."""
     return skh.FWQuad(KERNEL, step or skh.Herding(), M)

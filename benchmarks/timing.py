@@ -1,7 +1,7 @@
-"""Times that mean something on a busy machine: medians of interleaved runs, on one core.
+"""Timing that is robust on a busy machine: medians of interleaved runs, on one core.
 
-Seconds are those the process spent computing, which on an idle machine are the seconds on the clock
-and on a busy one are not stretched by its neighbours.
+Times are CPU seconds of the process, which other processes do not lengthen; on an idle machine they
+are wall-clock seconds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a number with its bound, and whether it may lie above or below."""
+    """One row of the table: a number and its bound, a lower one if ``at_least``."""
 
     name: str
     value: float
@@ -33,37 +33,37 @@ class Row:
 
 
 def pin(cores: int = 1) -> None:
-    """Run on the last ``cores`` cores only, where the system lets a process choose."""
+    """Pin the process to the last ``cores`` cores, where the system supports it."""
     if hasattr(os, "sched_setaffinity"):
         available = sorted(os.sched_getaffinity(0) if cores == 1 else range(os.cpu_count() or 1))
         os.sched_setaffinity(0, available[-cores:])
 
 
 def turns(*works: Work, repeats: int = 15) -> list[list[float]]:
-    """The seconds of each in each turn, so that a slow moment hits all of them alike."""
+    """Seconds of each work in each turn; interleaving spreads slow moments evenly."""
     for work in works:
         work()
     return [[seconds_of(work) for work in works] for _ in range(repeats)]
 
 
 def seconds_of(work: Work) -> float:
-    """What the process spent computing."""
+    """CPU seconds of one run."""
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
 def medians(*works: Work, repeats: int = 15) -> list[float]:
-    """Median seconds of each, run in turn."""
+    """Median seconds of each work, run in turn."""
     return [median(seconds) for seconds in zip(*turns(*works, repeats=repeats), strict=True)]
 
 
 def growth_of(small: Work, large: Work, repeats: int) -> tuple[float, float]:
-    """By what factor the large one takes longer, the median over turns, and its seconds."""
+    """Median over turns of the ratio large / small, and the seconds of ``large``."""
     times = turns(small, large, repeats=repeats)
     return median(b / a for a, b in times), median(b for _, b in times)
 
 
 def best_of(rounds: int, measure: Callable[[], Sequence[float]]) -> list[float]:
-    """The least of each number that is measured, for what cannot be run in turn."""
+    """Minimum of each measured number over rounds, for works that cannot run in turn."""
     return [min(found) for found in zip(*(measure() for _ in range(rounds)), strict=True)]

@@ -1,8 +1,8 @@
-"""A robot in the plane that finds its way by landmarks of known position.
+"""Localisation of a robot in the plane by landmarks of known position.
 
-Wheels tell how it moved, a camera the range and bearing of whatever landmarks are in view: several,
-one or none; one sighting in fifty is false, and for twelve seconds the camera is blind.  The state
-(x, y, heading) is filtered in a chart, so that headings are right across +-pi.
+Wheel odometry measures the motion, a camera the range and bearing of the landmarks in view.  One
+sighting in fifty is false, and for twelve seconds the camera is blind.  The state (x, y, heading)
+is filtered in a chart, so that headings are right across +-pi.
 
     python examples/landmarks.py     # prints scores, writes landmarks.png (needs matplotlib)
 """
@@ -20,39 +20,39 @@ from skh.trajectory import Trajectory
 STEP = 0.25  # seconds
 WHEELS = np.array([0.01, 0.004, 0.02])  # noise of a step: ahead, sideways [m], turn [rad]
 RANGE, BEARING, FALSE = 0.1, 0.02, 0.02  # m, rad, share of false sightings
-VIEW, REACH = np.pi / 3, 4.0  # to either side, metres
-BLIND = (0.45, 0.55)  # parts of the drive
+VIEW, REACH = np.pi / 3, 4.0  # half the angle of view [rad], range [m]
+BLIND = (0.45, 0.55)  # start and end, as fractions of the drive
 CHART = SE2()
 
 
 def drive(T):
-    """A figure of eight, (T, 3)."""
+    """True states along a figure of eight, (T, 3)."""
     s = 2 * np.pi * np.arange(T) / 240
     x, y = 4 * np.sin(s), 3 * np.sin(2 * s)
     return np.stack([x, y, np.arctan2(6 * np.cos(2 * s), 4 * np.cos(s))], axis=1)
 
 
 def in_world_axes(heading):
-    """Matrices (n, 3, 3) that turn (ahead, sideways, turn) into (x, y, heading)."""
+    """Matrices (n, 3, 3) from (ahead, sideways, turn) to (x, y, heading)."""
     c, s, zero = np.cos(heading), np.sin(heading), np.zeros_like(heading)
     rows = [[c, -s, zero], [s, c, zero], [zero, zero, zero + 1]]
     return np.moveaxis(np.array(rows), -1, 0)
 
 
 def simulate(T, rng):
-    """True states, what the wheels tell of each motion, and a list of sightings for each step."""
+    """Simulate true states, odometry, sightings of each step, and the landmarks."""
     truth, landmarks = drive(T), rng.uniform([-5, -4], [5, 4], (12, 2))
     moved = CHART.minus(truth[1:], truth[:-1])
     moved = np.einsum("tji,tj->ti", in_world_axes(truth[:-1, 2]), moved)
     wheels = moved + WHEELS * rng.standard_normal(moved.shape)
     sightings = [see(state, landmarks, rng) for state in truth]
     first, last = (round(part * T) for part in BLIND)
-    sightings[first:last] = [None] * (last - first)  # None: nothing was measured
+    sightings[first:last] = [None] * (last - first)  # None: no measurement
     return truth, wheels, sightings, landmarks
 
 
 def see(state, landmarks, rng):
-    """Rows (landmark's x, y, range, bearing) of what is in view, or None."""
+    """Rows (x, y, range, bearing) of the landmarks in view, or None."""
     r, b = polar(state[None], landmarks)
     seen = (r[0] < REACH) & (np.abs(b[0]) < VIEW)
     if not seen.any():
@@ -60,7 +60,7 @@ def see(state, landmarks, rng):
     k = seen.sum()
     r = r[0, seen] + RANGE * rng.standard_normal(k)
     b = b[0, seen] + BEARING * rng.standard_normal(k)
-    false = rng.random(k) < FALSE  # it is something else, anywhere in view
+    false = rng.random(k) < FALSE  # clutter, uniform in view
     r[false], b[false] = rng.uniform(0, REACH, false.sum()), rng.uniform(-VIEW, VIEW, false.sum())
     return np.column_stack([landmarks[seen], r, b])
 
@@ -73,18 +73,18 @@ def polar(states, landmarks):
 
 
 def robot(wheels, start):
-    """The model: wheels move it, sightings weigh it."""
+    """The model: odometry in the transition, sightings in the likelihood."""
 
     def transition(t, states):
         G = in_world_axes(states[:, 2])
-        step = wheels[t] if t < len(wheels) else np.zeros(3)  # beyond the data: it stands still
+        step = wheels[t] if t < len(wheels) else np.zeros(3)  # at rest after the last data
         return states + G @ step, G @ np.diag(WHEELS**2) @ G.swapaxes(1, 2)
 
     def log_likelihood(t, states, y):
         r, b = polar(states, y[:, :2])
         square = ((y[:, 2] - r) / RANGE) ** 2 + (wrap(y[:, 3] - b) / BEARING) ** 2
         true = np.log(1 - FALSE) - 0.5 * square - np.log(2 * np.pi * RANGE * BEARING)
-        false = np.log(FALSE / (REACH * 2 * VIEW))  # anywhere in view: no sighting can be fatal
+        false = np.log(FALSE / (REACH * 2 * VIEW))  # uniform in view: bounds the log-likelihood
         return np.logaddexp(true, false).sum(axis=1)
 
     prior = start, np.diag([0.1, 0.1, 0.1]) ** 2
@@ -92,7 +92,7 @@ def robot(wheels, start):
 
 
 def dead_reckoning(wheels, start):
-    """Where the wheels alone would have led."""
+    """The path by odometry alone."""
     path = [start]
     for step in wheels:
         path.append(CHART.plus(path[-1], in_world_axes(path[-1][2:])[0] @ step))
@@ -100,7 +100,7 @@ def dead_reckoning(wheels, start):
 
 
 def figure(truth, landmarks, sightings, wheels, result, out):
-    """The drive from above; errors with two standard deviations; sightings."""
+    """Draw the drive from above, errors with two standard deviations, and sightings."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -153,8 +153,8 @@ def main():
     }
     exact = skh.particle_filter(model, sightings, skh.Stratified(), 20_000, rng=0)
     true_path = Trajectory.of(times, in_space(truth))
-    print("ATE and RPE (1 s) in metres; NEES, the median, 1 is right; and how far the mean is off")
-    print("that of 20,000 random particles, in standard deviations")
+    print("ATE and RPE (1 s) in metres; median NEES (1 if consistent); off: distance of the mean")
+    print("from that of 20,000 random particles, in standard deviations")
     print(f"{options.n} particles       ATE     RPE    NEES     off")
     results = {}
     for name, rule in rules.items():

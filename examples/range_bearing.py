@@ -1,8 +1,8 @@
 """Tracking by range and bearing, plain and Rao-Blackwellized, with the same number of particles.
 
-A target moves at nearly constant velocity.  A sensor at the origin measures its distance and its
-direction: nonlinear in the position, silent about the velocity.  Given the path of positions the
-velocity is linear and Gaussian, so only the position needs particles::
+A target moves at nearly constant velocity.  A sensor at the origin measures its range and bearing,
+nonlinear functions of the position.  Given the path of positions the velocity is linear and
+Gaussian, so only the position needs particles::
 
     p' = p + T v + w_p,   v' = v + w_v,   y = (|p|, atan2(p)) + e
 
@@ -33,7 +33,7 @@ def predicted(p):
 
 
 def residual(y, prediction):
-    """Difference of range and bearing, the angle brought into [-pi, pi)."""
+    """Difference of range and bearing, the angle wrapped to [-pi, pi)."""
     e = y - prediction
     e[:, 1] = (e[:, 1] + np.pi) % (2 * np.pi) - np.pi
     return e
@@ -67,7 +67,7 @@ def plain():
 
 
 def simulate(steps, rng):
-    """True positions and velocities (steps, 4) and measurements (steps, 2)."""
+    """Simulate positions and velocities (steps, 4) and measurements (steps, 2)."""
     rng = np.random.default_rng(rng)
     model = plain()
     x, _ = model.prior().sample(1, rng=rng)
@@ -86,7 +86,7 @@ def joint_means(result):
 
 
 def filters(search_points=3000):
-    """The four filters: two models, two rules.  The kernels are in metres and metres per second."""
+    """The four filters: two models, two rules.  Kernel scales are in metres and m/s."""
     scales, step = (0.03, 0.3, 3.0), skh.FullyCorrective()
     four = skh.GaussianKernel(scales, metric=np.diag([1.0, 1.0, 0.1, 0.1]))
     return {
@@ -101,7 +101,7 @@ def filters(search_points=3000):
 
 
 def study(ns, batches, steps, reference_particles=20_000, search_points=3000, progress=True):
-    """RMSE of (position, velocity) against a large reference: {filter: (len(ns), batches, 2)}."""
+    """RMSE of (position, velocity) to a large filter's: {filter: (len(ns), batches, 2)}."""
     errors = {name: np.empty((len(ns), batches, 2)) for name in filters()}
     for batch in range(batches):
         _, ys = simulate(steps, batch)
@@ -123,7 +123,7 @@ def study(ns, batches, steps, reference_particles=20_000, search_points=3000, pr
 
 
 def figure(errors, ns, steps, path):
-    """The path with the particles of one filter, and the errors against N."""
+    """Draw the path with the particles of one filter, and the errors against N."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,13 +1,13 @@
-"""Six positions at twenty measurements a second: what smoothing is worth, against the exact answer.
+"""Gain of smoothing the predictive mixture in six dimensions, against the exact Kalman filter.
 
-Each of d coordinates moves at nearly constant velocity, and its position is measured; positions are
-in the particles, velocities in Kalman filters, as in navigation.  All is linear and Gaussian, so
-that one large Kalman filter knows the right answer::
+Each of d coordinates moves at nearly constant velocity, and its position is measured 20 times a
+second; positions are in the particles, velocities in Kalman filters, as in navigation.  The model
+is linear and Gaussian, so that one Kalman filter is exact::
 
     p' = p + T v + w_p,   v' = v + w_v,   y = p + e
 
 The noise of a step is an eighth of that of a measurement: the components of the predictive mixture
-are lumps in a cloud.
+are narrow and hardly overlap.
 
     python examples/smoothed.py        # prints a table, writes smoothed.png (needs matplotlib)
 """
@@ -22,7 +22,7 @@ from skh._runtime.progress import progress_bar
 from skh.rules.smoothed import squared_bandwidth
 
 T, POSITION, VELOCITY, MEASUREMENT = 0.05, 0.01, 0.05, 0.08  # s, m, m/s, m
-ERRORS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2.5)  # marks of the axes
+ERRORS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2.5)  # ticks
 RULES = {
     "PF": skh.Stratified(),
     "PF, smoothed": skh.Smoothed(skh.Matched(skh.Stratified())),
@@ -46,7 +46,7 @@ def coordinates(d):
 
 
 def error(d, rule, n, steps, seed):
-    """RMSE of the positions to the exact ones, in units of the exact standard deviation."""
+    """RMSE of the positions to the exact means, in exact standard deviations."""
     model = coordinates(d)
     _, ys = model.simulate(steps, rng=seed)
     exact = skh.kalman_filter(model, ys)
@@ -68,7 +68,7 @@ def study(ds, ns, batches, steps, progress=True):
 
 
 def one_mixture(steps=60):
-    """A predictive mixture of two positions and fifty particles."""
+    """A predictive mixture of fifty particles in two dimensions."""
     model = coordinates(2)
     _, ys = model.simulate(steps, rng=3)
     pf = skh.ParticleFilter(skh.rao_blackwellize(model, range(2)), skh.Stratified(), 50, rng=0)
@@ -83,7 +83,7 @@ def density(p, x):
 
 
 def draw_mixture(axis, p):
-    """The mixture as it is, as a smooth law, and points of both."""
+    """Draw the mixture, the smoothed mixture, and points of both."""
     low, high = (p.mean + side * 4 * np.sqrt(np.diag(p.covariance)) for side in (-1, 1))
     grid = np.stack(np.meshgrid(*np.linspace(low, high, 150).T), axis=-1)
     at = grid.reshape(-1, 2)
@@ -98,7 +98,7 @@ def draw_mixture(axis, p):
 
 
 def figure(errors, ds, ns, path):
-    """A mixture in two dimensions, and the errors against N."""
+    """Draw a mixture in two dimensions, and the errors against N."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,9 +1,8 @@
-"""A UAV that finds its way by camera, inertial sensors and barometer; some of them fail.
+"""UAV navigation by camera, inertial sensors and barometer, with sensor failures.
 
-Fifty placed particles follow a simulated flight (section 4.3 of the paper); they stand for a smooth
-law of poses, and move with all that they carry.  For two seconds the camera sees nothing, later a
-track jumps to another point, then the barometer dies; the filter goes on, and its diagnostics say
-what happened.  The estimated path is written as a TUM file.
+Fifty particles, placed by the smoothed default rule, follow a simulated flight (section 4.3 of the
+paper).  For two seconds the camera sees nothing, later a track jumps to another point, then the
+barometer fails; the diagnostics show all three.  The estimated path is written as a TUM file.
 
     python examples/uav.py        # prints scores, writes uav.png and uav.txt (needs matplotlib)
 """
@@ -19,11 +18,11 @@ from skh.models import UavObservation
 from skh.scores import ate, nees, pose_estimate, rpe
 from skh.trajectory import Trajectory, write_tum
 
-BLIND, JUMP, DEAD = (0.3, 0.34), 0.6, 0.8  # parts of the flight
+BLIND, JUMP, DEAD = (0.3, 0.34), 0.6, 0.8  # times of the failures, as fractions of the flight
 
 
 def spoiled(observations):
-    """The same observations with the three failures."""
+    """Observations with the three failures."""
     T, jumped = len(observations), observations[int(JUMP * len(observations))].tracks[0]
     out = []
     for t, y in enumerate(observations):
@@ -39,7 +38,7 @@ def spoiled(observations):
 
 
 def fly(flight, n, seed=0):
-    """The estimate, the diagnostics and the particles' positions at each step."""
+    """Filter a flight; return estimates, diagnostics and particle positions of each step."""
     rule = skh.Smoothed(skh.Matched(skh.default_rule()))
     pf = skh.ParticleFilter(flight.model, rule, n, rng=seed)
     estimates, reports, clouds = [], [], []
@@ -53,7 +52,7 @@ def fly(flight, n, seed=0):
 
 
 def figure(flight, path, reports, clouds, out):
-    """The flight from above, the error over time, what the filter says about its sensors."""
+    """Draw the flight from above, the error over time, and the sensor diagnostics."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -97,7 +96,7 @@ def figure(flight, path, reports, clouds, out):
 
 
 def main():
-    """Fly, score, draw."""
+    """Simulate, filter, score, draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=1_000)
     parser.add_argument("--n", type=int, default=50)
@@ -112,7 +111,7 @@ def main():
     print(f"ATE {ate(truth, path).rmse:.2f} m, aligned {ate(truth, path, aligned=True).rmse:.2f} m")
     print(f"RPE over 1 s: {rpe(truth, path, delta=20).rmse:.2f} m, ", end="")
     print(f"{rpe(truth, path, delta=20, part='rotation').rmse:.4f} rad")
-    late = slice(len(path) // 10, None)  # at the start the pose is known
+    late = slice(len(path) // 10, None)  # the initial pose is known
     covariances = np.array([e.covariance[:3, :3] for e in estimates])[late]
     consistency = nees((path.positions - truth.positions)[late], covariances)
     print(f"NEES of the position per dimension: {consistency.mean:.1f}")

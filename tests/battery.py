@@ -1,4 +1,4 @@
-"""The rules that every test of rules and filters runs over."""
+"""The rules over which the tests of rules and filters run."""
 
 import skh
 

@@ -9,7 +9,7 @@ settings.load_profile("skh")
 
 @pytest.fixture
 def two_threads():
-    """Two threads; ask for it after what one thread does."""
+    """Use two threads; request this fixture after the run with one."""
     skh.set_threads(2)
     if skh.get_threads() < 2:
         pytest.skip("two threads need two cores")

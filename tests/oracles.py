@@ -1,4 +1,4 @@
-"""Second, slow and plain implementations that the library is compared with."""
+"""Plain and slow second implementations, to compare the library with."""
 
 from itertools import pairwise, product
 
@@ -34,7 +34,7 @@ def gram(variance, x, y, metric=None):
 
 
 def mean_map(variance, p, x, metric=None):
-    """The paper's formula as it stands, by SciPy's density."""
+    """The paper's formula, by SciPy's density."""
     metric = np.eye(p.d) if metric is None else metric
     total = np.zeros(len(x))
     variances = np.atleast_1d(variance)
@@ -46,7 +46,7 @@ def mean_map(variance, p, x, metric=None):
 
 
 def mean_norm2(variance, p, metric=None):
-    """E of the mean map at a draw of p: component i of the draw widens all components by S_i."""
+    """Expected mean map at a draw of p: component i of the draw adds S_i to all covariances."""
     total = 0.0
     for w, m, S in zip(p.weights, p.means, p.covariance_matrices, strict=True):
         wider = skh.GaussianMixture(p.weights, p.means, p.covariance_matrices + S)
@@ -69,7 +69,7 @@ def grid(p, step, reach):
 
 
 def kkt_residual(K, c, w):
-    """How far w is from optimal on the simplex: feasibility, and the gradient's level."""
+    """Violation of the optimality conditions on the simplex: feasibility and gradient."""
     g = K @ w - c
     level = w @ g
     return max(level - g.min(), np.abs(g[w > 0] - level).max(), abs(w.sum() - 1), -w.min())
@@ -116,7 +116,7 @@ def jump_markov_by_enumeration(model, ys):
 
 
 def uneven_jump_markov():
-    """Two modes that differ in everything, two observations with correlated noise."""
+    """Two modes with different matrices, two observations with correlated noise."""
     C = np.random.default_rng(0).normal(size=(2, 2, 2))
     Q = np.array([[[1.0, 0.3], [0.3, 0.5]], [[0.4, -0.1], [-0.1, 2.0]]])
     R = np.array([[[0.3, 0.1], [0.1, 0.2]], [[1.0, -0.4], [-0.4, 0.5]]])
@@ -129,7 +129,7 @@ def rmse(a, b):
 
 
 def weights_at(candidates, points):
-    """The weight that each candidate has among the points."""
+    """Weight of each candidate among the points."""
     w = np.zeros(len(candidates))
     for x, weight in zip(points.x, points.w, strict=True):
         w[np.flatnonzero((candidates == x).all(axis=1))[0]] += weight

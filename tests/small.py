@@ -1,4 +1,4 @@
-"""The experiments of the paper at sizes of a second."""
+"""The experiments of the paper, at sizes that take about a second."""
 
 from dataclasses import replace
 

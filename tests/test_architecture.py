@@ -1,4 +1,4 @@
-"""The tree is the architecture: who imports whom, and what a module may be called."""
+"""Rules of the source tree: imports between folders, sizes and names of modules."""
 
 import ast
 import importlib
@@ -14,7 +14,7 @@ import pytest
 import skh
 
 ROOT = Path(skh.__file__).parent
-# Each folder may import those before it, and whatever stands on its own line with it.
+# Each folder may import those before it, and those on the same line.
 LAYERS = [
     {"_typing"},
     {"_numba"},
@@ -55,7 +55,7 @@ def imports(path, everywhere):
 
 
 def graph(everywhere=False):
-    """For each module those of the package that it imports."""
+    """For each module, the modules of the package that it imports."""
     names = {name for name, _ in modules()}
     found = {}
     for name, path in modules():
@@ -87,14 +87,14 @@ def test_folders_import_only_what_lies_below_them():
     assert wrong == []
 
 
-def test_the_reproduction_is_imported_by_the_command_alone():
+def test_only_cli_imports_reproduction():
     users = {
         folder(n) for n, others in graph(True).items() if "reproduction" in map(folder, others)
     }
     assert users == {"reproduction", "cli"}
 
 
-def test_the_library_is_drawn_by_nobody():
+def test_only_reproduction_and_cli_import_plotting_packages():
     wrong = [
         name
         for name, path in modules()
@@ -104,7 +104,7 @@ def test_the_library_is_drawn_by_nobody():
     assert wrong == []
 
 
-def test_import_loads_neither_screens_nor_the_reproduction():
+def test_import_skh_loads_neither_plotting_nor_reproduction():
     code = (
         "import sys, skh; "
         "print(sorted({m.split('.')[0] for m in sys.modules} & "
@@ -123,19 +123,19 @@ def test_no_module_is_shadowed_by_a_name_of_its_package():
         assert isinstance(getattr(sys.modules[package], name), ModuleType), info.name
 
 
-def test_modules_are_short_and_every_folder_says_what_lives_in_it():
+def test_modules_are_short_and_every_package_has_a_docstring():
     long = [name for name, path in modules() if len(path.read_text().splitlines()) > 300]
     assert long == []
     for init in ROOT.rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(init.read_text())), init
 
 
-def test_few_modules_lie_outside_of_folders():
+def test_few_modules_lie_outside_folders():
     assert len(list(ROOT.glob("*.py"))) <= 7
 
 
 def test_a_constant_has_one_meaning():
-    """The same name in two modules for two numbers is a trap for those who read both."""
+    """Modules do not use one name for constants of different values."""
     values = {}
     for name, path in modules():
         if folder(name) == "reproduction":

@@ -1,4 +1,4 @@
-"""The command: what it prints, writes and reports as errors."""
+"""The command `skh`: its output, files and error messages."""
 
 import importlib.metadata
 import re
@@ -18,7 +18,7 @@ from small import SMALL
 
 @pytest.fixture
 def small(monkeypatch):
-    """The command with small experiments."""
+    """The command, with small experiments."""
     by_name = {e.name: e for e in SMALL}
     monkeypatch.setattr(Entry, "experiment", lambda entry, quick: by_name[entry.name])
 

@@ -1,4 +1,4 @@
-"""Bad input is refused at the public edge: the argument is named, and what was expected."""
+"""Invalid input is rejected with the name of the argument and what was expected."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def mixture(weights=(0.5, 0.5), means=((0.0, 0.0), (1.0, 1.0)), covariances=1.0)
 
 
 def linear(R):
-    """x stays where it is and is measured with variance R."""
+    """A constant state measured with variance R."""
     one = np.eye(1)
     return skh.models.LinearGaussian(one, one, one, R * one, np.zeros(1), one)
 
@@ -276,7 +276,7 @@ BAD_VALUES = {
     ),
     "observation beyond all modes": (
         lambda: skh.jump_markov_filter(skh.models.jmls(), [0.0, 1e200]),
-        r"ys\[1\] must have a density above zero, got \[1.e\+200\]",
+        r"ys\[1\] must have positive density under the model, got \[1.e\+200\]",
     ),
     "infinite bearing": (
         lambda: skh.particle_filter(skh.models.bearings_only(), [np.inf], skh.MonteCarlo(), 5),
@@ -601,7 +601,7 @@ def test_every_rule_refuses_a_number_of_points_that_is_not_positive(rule, n):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_rule_names_what_it_cannot_use(rule):
+def test_every_rule_rejects_invalid_arguments(rule):
     with pytest.raises(TypeError, match="n must be a positive integer, got '3'"):
         rule(P, "3")
     with pytest.raises(TypeError, match="p must be a GaussianMixture, got 5"):
@@ -626,7 +626,7 @@ BAD_POINTS = {
 
 
 @pytest.mark.parametrize(("x", "w", "component", "message"), BAD_POINTS.values(), ids=BAD_POINTS)
-def test_what_a_rule_returns_is_checked(x, w, component, message):
+def test_values_returned_by_a_rule_are_checked(x, w, component, message):
     def rule(p, n, *, rng=None):
         return skh.WeightedPoints(np.array(x), np.array(w), np.array(component))
 
@@ -643,7 +643,7 @@ def test_what_a_rule_returns_is_checked(x, w, component, message):
         ({"mmd": "small"}, "rule must return a number for mmd, got 'small'"),
     ],
 )
-def test_what_a_rule_returns_has_the_right_types(changed, message):
+def test_types_returned_by_a_rule_are_checked(changed, message):
     def rule(p, n, *, rng=None):
         return replace(skh.Stratified()(p, n, rng=rng), **changed)
 
@@ -669,7 +669,7 @@ def test_a_rule_that_fails_can_be_repeated_with_the_same_random_numbers():
 
 
 @pytest.mark.parametrize("guilty", ["transition", "log_likelihood"])
-def test_a_model_that_writes_into_its_particles_is_stopped_at_that_line(guilty):
+def test_writing_into_particles_raises(guilty):
     def transition(t, x):
         if guilty == "transition":
             x += 1
@@ -699,7 +699,7 @@ def test_a_model_may_reuse_the_array_it_returns():
     np.testing.assert_array_equal(pf.predict().means, first)
 
 
-def test_values_do_not_follow_the_arrays_they_were_made_of():
+def test_values_copy_the_arrays_they_are_made_of():
     means, variances = np.zeros((2, 1)), [1.0, 2.0]
     p, kernel = skh.GaussianMixture([1, 1], means, 1.0), skh.GaussianKernel(variances)
     means[:], variances[0] = 7.0, -5.0
@@ -718,14 +718,14 @@ def test_the_arrays_of_a_mixture_refuse_assignment(make, part):
         getattr(make(mixture()), part)[...] = 100.0
 
 
-def test_what_a_filter_hands_out_cannot_change_its_next_step():
+def test_arrays_of_beliefs_and_predictions_are_read_only():
     pf = skh.ParticleFilter(MODEL, skh.Stratified(), 4, rng=0)
     for part in (pf.step(1.0).w, pf.belief.x, pf.predict().means):
         with pytest.raises(ValueError, match="read-only"):
             part[...] = NAN
 
 
-def test_a_failed_step_changes_nothing_and_the_next_one_goes_on():
+def test_a_failed_step_changes_nothing_and_the_next_one_succeeds():
     calls = {"bad": True}
 
     def log_likelihood(t, x, y):
@@ -744,7 +744,7 @@ def test_a_failed_step_changes_nothing_and_the_next_one_goes_on():
     np.testing.assert_array_equal(pf.step(0.0).w, plain.step(0.0).w)
 
 
-def test_modules_that_are_imported_late_are_there_and_others_are_not():
+def test_lazy_modules_are_found_and_unknown_names_raise():
     assert callable(skh.trajectory.read_tum)
     assert skh.scores.__name__ == "skh.scores"
     with pytest.raises(AttributeError, match="module 'skh' has no attribute 'nothing'"):

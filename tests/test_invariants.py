@@ -1,4 +1,4 @@
-"""What no rule may depend on: how a mixture is written down, where it lies, in which axes."""
+"""Invariance of rules to the representation, position and axes of a mixture."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ any_mixture = given(
 
 
 def rebuilt(p, rows, factor=1.0, offset=0.0):
-    """The components ``rows`` of p, weights times a factor, means moved."""
+    """Components ``rows`` of p with weights scaled and means shifted."""
     S = p.covariances
     return skh.GaussianMixture(
         factor * p.weights[rows], p.means[rows] + offset, S[rows] if S.ndim in (1, 3) else S
@@ -42,7 +42,7 @@ def rebuilt(p, rows, factor=1.0, offset=0.0):
 @any_mixture
 @settings(max_examples=15)
 @pytest.mark.parametrize("name", SAME_LAW)
-def test_halves_of_components_are_as_good_as_whole_ones(name, seed, K, d, kind):
+def test_splitting_components_in_half_does_not_change_the_points(name, seed, K, d, kind):
     p = oracles.random_mixture(K, d, np.random.default_rng(seed), kind)
     halves = rebuilt(p, np.repeat(np.arange(K), 2), 7.0)
     a, b = (SAME_LAW[name](q, 12, rng=seed) for q in (p, halves))
@@ -65,7 +65,7 @@ def test_points_move_with_the_mixture(name, seed, K, d, kind):
 
 
 @any_mixture
-def test_the_order_of_storage_matters_to_nobody_but_the_rules_that_go_by_it(seed, K, d, kind):
+def test_closed_forms_and_hilbert_order_do_not_depend_on_storage_order(seed, K, d, kind):
     rng = np.random.default_rng(seed)
     p, order = oracles.random_mixture(K, d, rng, kind), rng.permutation(K)
     q, x, kernel = rebuilt(p, order), rng.normal(size=(5, d)), skh.GaussianKernel((0.3, 2.0))
@@ -77,8 +77,8 @@ def test_the_order_of_storage_matters_to_nobody_but_the_rules_that_go_by_it(seed
 
 
 @any_mixture
-def test_nothing_depends_on_the_axes(seed, K, d, kind):
-    """A rotation and a translation leave the MMD alone; Matched and the metric follow any map."""
+def test_mmd_is_invariant_to_rotation_and_translation(seed, K, d, kind):
+    """The MMD is invariant to motions; Matched and the metric are equivariant to linear maps."""
     rng = np.random.default_rng(seed)
     p = oracles.random_mixture(K, d, rng, kind)
     x, w, offset = rng.normal(size=(9, d)), rng.random(9), rng.normal(size=d)

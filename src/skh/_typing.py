@@ -1,4 +1,4 @@
-"""Types that every module uses: arrays are float64 unless they say otherwise."""
+"""Common types: `Array` is a float64 array."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""The compiled kernels against NumPy, and against their own source run by Python."""
+"""Compiled kernels against NumPy, and against their own source run by Python."""
 
 from copy import deepcopy
 
@@ -45,7 +45,7 @@ def block_problem(d, M=2500, K=9, seed=0):
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 6, 7])
-def test_bumps_equal_numpy(d):
+def test_gaussian_sums_equal_numpy(d):
     rng, X, centres, heights, rates = block_problem(d)
     square = ((X.T[:, None] - centres) ** 2).sum(-1)
     out = rng.random(X.shape[1])
@@ -83,19 +83,19 @@ def test_search_equals_argmin(M):
     one_by_one = np.zeros(M)
     for i in active:
         one_by_one += w[i] * rows[i]
-    np.testing.assert_array_equal(g, one_by_one)  # to the bit, as the rough search relies on it
+    np.testing.assert_array_equal(g, one_by_one)  # `winner` relies on equal bits
     assert j == np.argmin(g - mu)
 
 
 @pytest.mark.parametrize("size", [1, 60, 1024, 5_001])
 def test_bounds_and_first_highest_are_those_of_numpy(size):
-    X = np.random.default_rng(size).integers(-9, 9, (3, size)).astype(float)  # many are equal
+    X = np.random.default_rng(size).integers(-9, 9, (3, size)).astype(float)  # many ties
     low, high = _numba.extrema.bounds(X)
     np.testing.assert_array_equal((low, high), (X.min(axis=1), X.max(axis=1)))
     assert _numba.extrema.first_highest(X[0]) == X[0].argmax()
 
 
-def test_search_takes_the_first_of_equal_candidates():
+def test_search_breaks_ties_by_the_first_index():
     X = np.repeat(np.array([[0.0, 1.0]]), 2000, axis=1).reshape(1, -1)
     g, mu = np.zeros(4000), np.zeros(4000)
     history = IterateHistory.start(
@@ -187,7 +187,7 @@ def test_systematic_is_inverse_transform_of_an_even_grid(steps, n, offset):
     )
 )
 def test_reweighted_is_the_normalised_product(pairs):
-    """By logsumexp; weights below 1e-260 of the greatest count as zero."""
+    """Against logsumexp; weights below 1e-260 of the largest are zero."""
     w, log_likelihood = np.array(pairs).T
     with np.errstate(divide="ignore"):
         log_w = np.log(w) + log_likelihood
@@ -211,7 +211,7 @@ def test_inverse_transform_among_many_uneven_weights():
         )
 
 
-def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
+def test_compiled_kernels_equal_their_python_source():
     rng, X, centres, heights, rates = block_problem(2, M=7, K=3)
     A = np.tril(rng.normal(size=(3, 2, 2)))
     scales = np.array([[0.5, 3.0], [0.6, 0.4]])
@@ -249,7 +249,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_numba.hilbert_keys.hilbert_cells, (centres, 31)),
         (_numba.resampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
         (_numba.kernel_rows.add_square, (np.zeros(7), X[0], 0.3)),
-        (_numba.kernel_rows.add_scaled, (np.zeros(7), X[0], 0.3)),
+        (_numba.vectors.add_scaled, (np.zeros(7), X[0], 0.3)),
         (_numba.kernel_rows.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
         (_numba.gaussian_sums.mahalanobis, (np.zeros(3), np.zeros(3), X, 2, 5, centres[0], A[0])),
         (_numba.extrema.lowest, (X[0],)),
@@ -277,7 +277,7 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
         (_numba.array_checks.first_outside, (rates, -1e308, 1e308)),
         (_numba.array_checks.first_outside, (np.array([-np.inf, np.inf]), -np.inf, 1e308)),
         (_numba.array_checks.first_outside, (np.array([-np.inf, 1.0]), -np.inf, 1e308)),
-        (_numba.array_checks.total, (np.array([1.0, -1.0, 2.0]),)),
+        (_numba.vectors.total, (np.array([1.0, -1.0, 2.0]),)),
         (_numba.array_checks.are_indices, (np.array([0, 3]), 3)),
         (_numba.resampling.guide, (np.cumsum(uneven), 12)),
         (
@@ -305,13 +305,13 @@ def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code():
 
 
 def flat(arguments):
-    """Arguments, those in tuples one by one."""
+    """Flatten tuples among the arguments."""
     for a in arguments:
         yield from a if isinstance(a, tuple) else (a,)
 
 
 @pytest.mark.parametrize(("kind", "d"), [("variances", 2), ("matrices", 2), ("matrices", 6)])
-def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d, monkeypatch):
+def test_compiled_lbfgs_equals_its_python_source(kind, d, monkeypatch):
     rng = np.random.default_rng(0)
     p, kernel = oracles.random_mixture(4, d, rng, kind), skh.GaussianKernel((1.0, 10.0))
     X, w = kernel.coordinates(p.sample(6, rng=rng)[0]), rng.dirichlet(np.ones(6))
@@ -325,7 +325,7 @@ def test_python_source_of_the_descent_does_the_same_as_the_compiled_code(kind, d
 
 
 @pytest.mark.parametrize("kind", ["variances", "matrices"])
-def test_python_source_of_the_pairs_does_the_same_as_the_compiled_code(kind, monkeypatch):
+def test_compiled_pair_sums_equal_their_python_source(kind, monkeypatch):
     p, kernel = oracles.random_mixture(40, 2, np.random.default_rng(0), kind), skh.GaussianKernel(1)
     compiled = kernel.mean_norm2(p)
     for module in (_numba.pair_sums, kernels):
@@ -339,14 +339,14 @@ def wide_kernel_programme():
 
 
 def rank_deficient_programme():
-    """With a linear part outside the range of K, so that dependent vertices must be exchanged."""
+    """A QP whose linear part is outside the range of K, so dependent vertices are exchanged."""
     rng = np.random.default_rng(1)
     B = rng.normal(size=(30, 3)) / 3
     return B @ B.T, 0.001 * rng.normal(size=30)
 
 
 @pytest.mark.parametrize("programme", [wide_kernel_programme, rank_deficient_programme])
-def test_python_source_of_the_programme_does_the_same_as_the_compiled_code(programme, monkeypatch):
+def test_compiled_simplex_qp_equals_its_python_source(programme, monkeypatch):
     K, c = programme()
     n = len(c)
 

@@ -1,4 +1,4 @@
-"""Every example runs: the programs, those on pages and those in docstrings of modules."""
+"""All examples run: the programs, and the code on pages and in module docstrings."""
 
 import re
 import runpy
@@ -18,7 +18,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def on_page(page):
-    """What the first piece of code on a page defines."""
+    """Run the first code block of a page; return its namespace."""
     code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     scope = {}
     exec(code.group(1), scope)
@@ -26,15 +26,15 @@ def on_page(page):
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md"])
-def test_examples_in_the_text_run(page, capsys):
+def test_examples_on_pages_run(page, capsys):
     result = on_page(page)["result"]
     assert len(result.means) > 1
     assert np.isfinite(result.means).all()
-    assert ("[" in capsys.readouterr().out) == (page == "README.md")  # which prints
+    assert ("[" in capsys.readouterr().out) == (page == "README.md")  # the page that prints
 
 
 def in_docstring(module):
-    """What the indented lines of a module's docstring define."""
+    """Run the indented lines of a module's docstring; return their namespace."""
     lines = [line for line in module.__doc__.splitlines() if line.startswith("    ")]
     scope = {"np": np, "skh": skh}
     exec(dedent("\n".join(lines)), scope)
@@ -48,14 +48,14 @@ def test_examples_in_docstrings_run():
     assert np.isfinite(result.means).all()
 
 
-def test_the_example_of_the_uav_runs():
+def test_the_code_on_the_uav_page_runs():
     scope = on_page("docs/uav.md")
     truth = scope["flight"].poses.position[-1]
     assert np.linalg.norm(scope["estimate"].position - truth) < 5
 
 
 def test_worked_example_gains_from_rao_blackwellization(tmp_path):
-    """At equal N by at least a third, in position and velocity, for random and herded particles."""
+    """Errors fall by a third at equal N, in position and velocity, random and herded."""
     example = runpy.run_path(str(EXAMPLES / "range_bearing.py"))
     errors = example["study"]((100,), 6, 40, 10_000, 1_000, progress=False)
     median = {name: np.median(e[0], axis=0) for name, e in errors.items()}
@@ -65,7 +65,7 @@ def test_worked_example_gains_from_rao_blackwellization(tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 20_000
 
 
-def test_the_example_of_a_robot_scores_and_draws(tmp_path, monkeypatch, capsys):
+def test_the_landmark_example_runs_and_draws(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["landmarks.py", "--steps", "200", "--out", str(tmp_path)])
     runpy.run_path(str(EXAMPLES / "landmarks.py"), run_name="__main__")
     table = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
@@ -75,7 +75,7 @@ def test_the_example_of_a_robot_scores_and_draws(tmp_path, monkeypatch, capsys):
 
 
 def test_fifty_placed_particles_beat_two_hundred_random_ones_in_six_dimensions(tmp_path):
-    """The example, on 2 sets of 120 steps; on 6 of 300 the errors are those of `docs/uav.md`."""
+    """On 2 sets of 120 steps; on 6 of 300 the example gives the errors of `docs/uav.md`."""
     example = runpy.run_path(str(EXAMPLES / "smoothed.py"))
 
     def error(name, n):
@@ -89,7 +89,7 @@ def test_fifty_placed_particles_beat_two_hundred_random_ones_in_six_dimensions(t
     assert (tmp_path / "figure.png").stat().st_size > 20_000
 
 
-def test_the_example_survives_its_failures_and_draws(tmp_path, monkeypatch, capsys):
+def test_the_uav_example_runs_and_draws(tmp_path, monkeypatch, capsys):
     options = ["uav.py", "--steps", "60", "--n", "10", "--out", str(tmp_path)]
     monkeypatch.setattr("sys.argv", options)
     runpy.run_path(str(EXAMPLES / "uav.py"), run_name="__main__")

@@ -1,4 +1,4 @@
-"""Particles moved with all they carry, by the regression of what they carry on where they lead."""
+"""Moved particles: carried records follow by their regression on the predicted means."""
 
 from dataclasses import replace
 
@@ -31,8 +31,8 @@ def moved_ancestors(pf, points):
 
 
 @pytest.mark.parametrize("each", [1, 2])
-def test_numbers_move_along_their_regression_on_the_means(each):
-    """With two components per particle, the first ones and the second ones for themselves."""
+def test_carried_numbers_move_by_their_regression_on_the_means(each):
+    """With two components per particle, one regression for the first and one for the second."""
     rng = np.random.default_rng(0)
     p = oracles.random_mixture(12 * each, 3, rng)
     values, component = rng.normal(size=(12, 2, 2)), rng.integers(12 * each, size=20)
@@ -56,7 +56,7 @@ def test_means_move_by_the_shift_itself():
 
 
 def test_units_do_not_matter():
-    """Metres beside micrometres per second: far apart in size, and not to be mistaken for flat."""
+    """Metres and micrometres per second: small units are not mistaken for a lack of spread."""
     rng = np.random.default_rng(2)
     p, component = oracles.random_mixture(9, 3, rng), rng.integers(9, size=30)
     shift, values, unit = rng.normal(size=(30, 3)), rng.normal(size=(9, 4)), [1e-6, 1.0, 1e6]
@@ -68,14 +68,14 @@ def test_units_do_not_matter():
     np.testing.assert_allclose(moved, expected, rtol=1e-9)
 
 
-def test_without_any_spread_nothing_is_known_of_how_things_hang_together():
-    """The mean of seven times 0.1 is not 0.1 to the last digit."""
+def test_records_of_equal_particles_are_not_moved():
+    """The mean of seven times 0.1 differs from 0.1 by rounding, which is not a spread."""
     p = skh.GaussianMixture(np.full(7, 1 / 7), np.full((7, 2), 0.1), 1.0)
     moved = Ancestors.of(np.arange(7), np.ones((7, 2)), Predictive.of(p)).moved(np.arange(7.0))
     np.testing.assert_array_equal(moved, np.arange(7.0))
 
 
-def test_fewer_particles_than_dimensions_move_only_where_they_differ():
+def test_fewer_particles_than_dimensions_move_in_their_span_only():
     p = skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0]], 1.0)
     moved = Ancestors.of(np.array([0, 1]), np.ones((2, 3)), Predictive.of(p)).moved(
         np.array([3.0, 7.0])
@@ -103,14 +103,14 @@ def smoothed_points(pf, n):
     return skh.Smoothed(skh.Stratified())(pf.predict(), n, rng=2)
 
 
-def test_a_moved_particle_leads_to_the_moved_component():
+def test_the_transition_of_a_moved_particle_is_the_moved_component():
     pf, belief = linear_belief()
     p, points = pf.predict(), smoothed_points(pf, 40)
     means, _ = pf._model.transition(belief.t, *moved_ancestors(pf, points))
     np.testing.assert_allclose(means, p.means[points.component] + points.shift.mean, atol=1e-12)
 
 
-def test_so_does_one_that_has_several_components():
+def test_the_transition_of_a_moved_particle_with_several_components():
     model = skh.models.jmls()
     rng = np.random.default_rng(0)
     n, (r, d, _) = 8, model.A.shape
@@ -125,8 +125,8 @@ def test_so_does_one_that_has_several_components():
     np.testing.assert_array_equal(rows, carry[component // each])  # modes stay with their particles
 
 
-def test_a_moved_pose_leads_to_the_moved_component():
-    """On a manifold up to its curvature: here to 1e-5 of shifts of the order of 0.01."""
+def test_the_transition_of_a_moved_pose_is_the_moved_component():
+    """Up to the curvature of the manifold: an error of 1e-5 for shifts of about 0.01."""
     flight = skh.models.survey_flight(20, rng=0)
     pf = skh.ParticleFilter(flight.model, skh.Stratified(), 50, rng=1)
     for y in flight.observations:
@@ -143,8 +143,8 @@ def test_a_moved_pose_leads_to_the_moved_component():
         np.testing.assert_allclose(after, before[points.component] + by, atol=1e-7)
 
 
-def test_smoothing_keeps_how_the_hidden_part_hangs_on_the_particles():
-    """All first and second moments of (x, z) are those of the predictive law, up to chance."""
+def test_smoothing_keeps_the_joint_moments_of_x_and_z():
+    """First and second moments of (x, z) are the predictive ones, up to sampling error."""
     pf, belief = linear_belief()
     n, model, p, points = 100_000, pf._model, pf.predict(), smoothed_points(pf, 100_000)
     joint = predictive(model.joint_transition(belief.t, belief.x, belief.carry), belief.w)
@@ -159,11 +159,11 @@ def test_smoothing_keeps_how_the_hidden_part_hangs_on_the_particles():
     assert found == pytest.approx(joint.covariance[1, 1], rel=2 * chance)
     sure = replace(points, shift=Shift(points.shift.mean, 0.0 * points.shift.root))
     known = move_records(model, belief.t, belief, sure, p).covariance[:, 0, 0].mean()
-    assert carry.covariance[:, 0, 0].mean() - known > chance * found  # doubt
+    assert carry.covariance[:, 0, 0].mean() - known > chance * found  # uncertainty of the shift
 
 
-def test_doubt_about_a_pose_is_doubt_about_all_it_carries():
-    """By moving each record on by hand: covariances rise by the squares of the differences."""
+def test_uncertain_shifts_of_poses_increase_all_carried_covariances():
+    """Covariances grow by the scatter of the records moved along each root of the shift."""
     flight = skh.models.survey_flight(20, rng=0)
     pf = skh.ParticleFilter(flight.model, skh.Stratified(), 50, rng=1)
     for y in flight.observations:
@@ -195,7 +195,7 @@ def outer(e):
     return e[:, :, None] * e[:, None, :]
 
 
-def test_the_filter_moves_what_it_carries():
+def test_the_filter_moves_carried_records():
     pf, belief = linear_belief()
     p, points, model = pf.predict(), smoothed_points(pf, 30), pf._model
     pf._rule = lambda p, n, *, rng=None: points
@@ -217,7 +217,7 @@ def test_covariances_stay_with_their_particles():
 
 
 class Gain:
-    """A model that carries a record and cannot displace it."""
+    """A model with a carried record but without `displaced`."""
 
     def prior(self):
         return skh.GaussianMixture([1.0], [[1.0]], 1.0)
@@ -235,7 +235,7 @@ class Gain:
         return -((y - x[:, 0]) ** 2), carry
 
 
-def test_a_model_that_cannot_displace_its_records_is_told_so():
+def test_a_model_without_displaced_is_rejected():
     pf = skh.ParticleFilter(Gain(), skh.Smoothed(skh.Stratified()), 10, rng=0)
     before = pf.step(1.0)
     with pytest.raises(TypeError, match=r"blurred\(carry, others\), got .*Gain"):
@@ -244,7 +244,7 @@ def test_a_model_that_cannot_displace_its_records_is_told_so():
     assert pf.t == 1
 
 
-def test_so_is_one_inside_of_a_chart():
+def test_a_charted_model_without_displaced_is_rejected():
     class OnALine(Gain):
         def prior(self):
             return np.array([0.0]), np.eye(1)

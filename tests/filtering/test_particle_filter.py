@@ -1,4 +1,4 @@
-"""Algorithm 2: against exact filters, online against offline, and what happens when things fail."""
+"""Algorithm 2 against exact filters, online against offline, and its behaviour on failures."""
 
 import numpy as np
 import pandas as pd
@@ -105,7 +105,7 @@ def test_quantiles_are_those_of_the_weighted_particles():
 
 
 def test_evidence_is_unbiased_for_random_rules():
-    """E of the estimate is the evidence: mean over many runs within four standard errors."""
+    """The mean of the estimate over many runs is the evidence within four standard errors."""
     _, ys = LGSS.simulate(3, rng=0)
     exact = skh.kalman_filter(LGSS, ys).log_evidence
     runs = [skh.particle_filter(LGSS, ys, skh.Stratified(), 30, rng=s) for s in range(600)]
@@ -181,7 +181,7 @@ def test_gaps_of_tables_and_masked_arrays_are_missing_observations():
         assert skh.kalman_filter(LGSS, series).log_evidence == exact.log_evidence
 
 
-def test_what_is_no_gap_reaches_the_likelihood_as_it_is():
+def test_observations_without_gaps_reach_the_likelihood_unchanged():
     rows = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
     given = [rows.iloc[0], np.ma.array([3, 4]), pd.Series(["1", "02"])]
     seen = []
@@ -194,14 +194,14 @@ def test_what_is_no_gap_reaches_the_likelihood_as_it_is():
     pf = skh.ParticleFilter(model, skh.Stratified(), 5, rng=0)
     for y in given:
         pf.step(y)
-    assert seen[0] is given[0]  # names and all
+    assert seen[0] is given[0]  # with its index
     assert seen[1].dtype.kind == "i"
     assert seen[2] is given[2]
     skh.particle_filter(model, rows, skh.Stratified(), 5)
     assert [list(row) for row in seen[3:]] == [[1.0, "x"], [2.0, "y"]]
 
 
-def test_what_fails_leaves_the_generator_of_its_caller_as_it_was():
+def test_a_failed_step_restores_the_random_generator():
     generator = np.random.default_rng(0)
     pf = skh.ParticleFilter(LGSS, skh.Stratified(), 20, rng=generator)
     pf.step(0.1)
@@ -228,8 +228,8 @@ def test_prediction_equals_kalman_prediction():
         np.testing.assert_allclose(mixture.covariance, P, atol=0.06)
 
 
-def test_prediction_knows_the_time():
-    """x_{t+1} = t without noise: the transition must be asked with the right t."""
+def test_prediction_passes_the_right_time_to_the_transition():
+    """x_{t+1} = t without noise."""
     model = skh.model_from_functions(
         ([0.0], 0.0), lambda t, x: (0 * x + t, 0.0), lambda t, x, y: np.zeros(len(x))
     )
@@ -263,11 +263,11 @@ def test_effective_sample_size_of_known_weights():
     assert belief.ess == pytest.approx(1 / (0.75**2 + 0.25**2))
 
 
-def test_partly_missing_observations_use_what_was_measured():
+def test_partly_missing_observations_use_the_measured_entries():
     model = skh.models.LinearGaussian(
         0.9 * np.eye(2), np.eye(2), np.eye(2), np.diag([0.1, 0.2]), np.zeros(2), np.eye(2)
     )
-    _, ys = model.simulate(10, rng=0)  # its last observation is an outlier: it takes many points
+    _, ys = model.simulate(10, rng=0)  # the last observation is an outlier
     ys[::2, 0] = np.nan
     ys[3] = np.nan
     exact = skh.kalman_filter(model, ys)
@@ -299,7 +299,7 @@ def test_impossible_modes_and_absurd_observations_raise_no_warning():
 
 @every_rule
 @pytest.mark.parametrize("model", [JMLS, NONLINEAR], ids=["jmls", "nonlinear"])
-def test_prediction_leaves_the_filter_as_it_was(rule, model):
+def test_prediction_does_not_change_the_filter(rule, model):
     _, ys = model.simulate(4, rng=0)
     plain, curious = (skh.ParticleFilter(model, rule, 20, rng=3) for _ in range(2))
     for y in ys:
@@ -314,7 +314,7 @@ def test_prediction_before_the_first_observation_is_the_prior():
 
 
 @every_rule
-def test_filter_goes_on_after_likelihoods_that_are_all_zero(rule):
+def test_filter_continues_after_an_observation_of_zero_likelihood(rule):
     def log_likelihood(t, x, y):
         return np.full(len(x), -np.inf) if y == "impossible" else -((x[:, 0] - y) ** 2)
 
@@ -376,7 +376,7 @@ def test_carry_may_be_a_tuple_or_a_dict_and_follows_the_ancestors():
         age: np.ndarray
 
     class Remembering:
-        """Particles never move and carry where they started."""
+        """Particles at rest that carry their initial positions."""
 
         def __init__(self, pack, unpack):
             self.pack, self.unpack = pack, unpack
@@ -426,7 +426,7 @@ def test_carry_may_be_a_tuple_or_a_dict_and_follows_the_ancestors():
     ],
     ids=["list", "too many rows", "scalar", "move", "likelihood"],
 )
-def test_records_without_one_row_per_particle_are_refused(carries, got):
+def test_records_without_one_row_per_particle_are_rejected(carries, got):
     def record(method, n):
         return carries.get(method, np.zeros)(n)
 
@@ -463,7 +463,7 @@ def test_progress_is_reported_after_each_step(capsys):
     assert "3/3" in capsys.readouterr().out
 
 
-def test_a_rule_of_ones_own_needs_only_its_signature():
+def test_a_custom_rule_needs_only_the_signature():
     def at_the_means(p, n, *, rng=None):
         return skh.WeightedPoints(p.means, p.weights, np.arange(len(p)))
 
@@ -486,7 +486,7 @@ def test_a_rule_may_return_numbers_of_any_kind(kind):
     assert belief.ancestor.dtype == np.intp
 
 
-def test_components_of_a_rule_must_be_whole_numbers():
+def test_components_of_a_rule_must_be_integers():
     def rule(p, n, *, rng=None):
         points = skh.Stratified()(p, n, rng=rng)
         return skh.WeightedPoints(points.x, points.w, points.component + 0.5)
@@ -527,7 +527,7 @@ ONE = {
 
 
 @pytest.mark.parametrize("rule", ONE.values(), ids=ONE)
-def test_one_particle_is_a_filter(rule):
+def test_a_filter_with_one_particle_runs(rule):
     linear, modes = skh.models.lgss3(), skh.models.jmls()
     for model, source in ((skh.rao_blackwellize(linear, [0]), linear), (modes, modes)):
         _, ys = source.simulate(4, rng=0)

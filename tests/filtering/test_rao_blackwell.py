@@ -1,4 +1,4 @@
-"""Rao-Blackwellization against the Kalman filter on the joint state, however it is split."""
+"""Rao-Blackwellization against the Kalman filter on the joint state, for all splits."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ I2 = np.eye(2)
 
 
 def correlated_model():
-    """A linear model of four states, all noises correlated, two observations."""
+    """A linear model with four states, two observations and correlated noises."""
     rng = np.random.default_rng(4)
     B = rng.normal(size=(4, 4)) / 2
     V = rng.normal(size=(4, 4)) / 2
@@ -77,7 +77,7 @@ def test_joint_prediction_is_the_kalman_prediction():
         np.testing.assert_allclose(pf.predict(h).mean, joint.mean[:2], atol=1e-9)
 
 
-def test_joint_prediction_needs_a_belief_and_a_model_that_can():
+def test_joint_prediction_needs_a_belief_and_a_joint_transition():
     split = skh.rao_blackwellize(correlated_model(), [0])
     with pytest.raises(ValueError, match="joint prediction needs a first step"):
         skh.ParticleFilter(split, skh.Stratified(), 5).predict(joint=True)
@@ -204,8 +204,8 @@ def test_extended_functions_may_return_one_value_for_all_particles():
 
 
 @pytest.mark.parametrize(("rank", "x"), [(0, [0]), (1, [0]), (2, [0]), (2, [0, 1, 2])])
-def test_a_singular_start_may_be_split(rank, x):
-    """Also where rounding hides from one factorisation what another finds singular."""
+def test_a_singular_initial_covariance_may_be_split(rank, x):
+    """Also where one factorisation finds a matrix singular and another, by rounding, does not."""
     for seed in range(15):
         rng = np.random.default_rng(seed)
         V = rng.normal(size=(4, rank)) / 2
@@ -220,7 +220,7 @@ def test_a_singular_start_may_be_split(rank, x):
 
 
 def test_extended_variant_follows_a_large_plain_filter_on_a_mildly_nonlinear_model():
-    """z rotates the observation; its spread is small, so that linearising is nearly exact."""
+    """z rotates the observation; its spread is small, so linearisation is nearly exact."""
 
     def observation(t, x, z):
         s, c = np.sin(z), np.cos(z)
@@ -395,7 +395,7 @@ def test_bad_functions_are_named_with_their_step_and_shape(changes, message):
         skh.particle_filter(build(**changes), np.zeros((4, 1)), skh.Stratified(), 6, rng=0)
 
 
-def test_what_is_not_a_function_is_refused():
+def test_non_callable_arguments_are_rejected():
     with pytest.raises(TypeError, match="observation must be a function, got 3"):
         build(observation=3)
     with pytest.raises(TypeError, match="cross_noise must be a function, got array"):
@@ -408,7 +408,7 @@ def test_what_is_not_a_function_is_refused():
         skh.rao_blackwellize(skh.models.nonlinear_benchmark(), [0])
 
 
-def test_an_infinite_observation_is_refused_before_anything_is_computed():
+def test_an_infinite_observation_is_rejected():
     with pytest.raises(ValueError, match="y must be finite, or NaN where not measured, got inf"):
         skh.particle_filter(build(), [np.inf], skh.Stratified(), 6, rng=0)
 
@@ -420,12 +420,12 @@ def test_a_split_by_integers_of_any_kind():
 
 
 @pytest.mark.parametrize("x", [[], [0, 1, 2], [3], [0, 0], 0, [0.5]])
-def test_a_split_must_leave_something_on_both_sides(x):
-    with pytest.raises(ValueError, match=r"x must be some, not all, of the coordinates 0..2"):
+def test_a_split_must_leave_coordinates_on_both_sides(x):
+    with pytest.raises(ValueError, match=r"x must be some but not all of the coordinates 0..2"):
         skh.rao_blackwellize(skh.models.lgss3(), x)
 
 
-def test_moments_of_z_need_a_model_that_has_them():
+def test_moments_of_z_need_a_model_with_hidden_moments():
     belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 5, rng=0).step(0.0)
     with pytest.raises(ValueError, match="hidden_moments"):
         belief.z_mean  # noqa: B018 # the access is the test
@@ -472,7 +472,7 @@ def test_records_along_a_path_are_those_of_the_joint_gaussian(x):
     np.testing.assert_allclose(carry.covariance[0], covariance, atol=1e-11)
 
 
-def test_residuals_of_angles_do_not_notice_half_a_turn():
+def test_wrapped_residuals_are_continuous_across_pi():
     def heading(**options):
         return skh.RaoBlackwellized(
             *(([2.9], 0.01), ([0.1], 0.01 * np.eye(1))),
@@ -493,8 +493,8 @@ def test_residuals_of_angles_do_not_notice_half_a_turn():
     assert turned.log_evidence == pytest.approx(plain.log_evidence, abs=1e-10)
 
 
-def test_an_empty_observation_weighs_nothing():
-    """No landmark in view: the functions of the model are not even asked."""
+def test_an_empty_observation_equals_a_missing_one():
+    """As when no landmark is in view."""
     unit = np.eye(2)
     model = skh.RaoBlackwellized(
         prior=([0.0, 0.0], unit),

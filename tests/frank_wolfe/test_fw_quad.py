@@ -38,8 +38,8 @@ def test_equals_the_plain_algorithm(kind, variance, M, name):
     np.testing.assert_allclose(points.mmd_trace**2, mmd2, atol=1e-12)
 
 
-def test_the_plain_algorithm_stands_on_closed_forms_of_its_own():
-    """The reference takes Gram matrix and mean map from the kernel: these from SciPy's density."""
+def test_the_reference_equals_herding_with_closed_forms_of_scipy():
+    """The reference uses the library's kernel; here the closed forms come from SciPy's density."""
     p = oracles.random_mixture(8, 2, np.random.default_rng(0), "matrices")
     x = p.sample(40, rng=1)[0]
     K, mu = oracles.gram(1.0, x, x), oracles.mean_map(1.0, p, x)
@@ -99,7 +99,7 @@ def test_stops_at_the_tolerance(step):
 
 
 def test_protected_weights_meet_the_tolerance_as_well():
-    """Even weights cost some accuracy, which more points must make up for."""
+    """Protection costs accuracy, so more points are needed."""
     p = oracles.random_mixture(20, 2, np.random.default_rng(0))
     rule = skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-8, min_ess=0.95), 1000)
     free = rule(p, 20, rng=0)
@@ -123,13 +123,13 @@ def test_wide_kernels_in_one_dimension_stay_finite(step, variance):
     assert (points.w > 0).all()
     assert points.w.sum() == pytest.approx(1, abs=1e-12)
     assert points.mmd == pytest.approx(skh.mmd(kernel, p, points.x, points.w), abs=1e-7)
-    if isinstance(step, skh.FullyCorrective):  # the paper saw ~30 points suffice at variance 1
+    if isinstance(step, skh.FullyCorrective):  # in the paper ~30 points suffice at variance 1
         assert points.status is skh.Stop.PRECISION
         assert len(points) < 40
         assert points.mmd < 1e-5
 
 
-def test_one_search_point_is_enough_to_go_on():
+def test_one_search_point_is_enough():
     p = oracles.random_mixture(3, 2, np.random.default_rng(0))
     for name, step in STEPS.items():
         points = skh.FWQuad(KERNEL, step, 1)(p, 10, rng=0)
@@ -150,7 +150,7 @@ def test_a_metric_makes_the_points_scale_with_the_state(step, scale):
     np.testing.assert_allclose(scaled.w, plain.w, rtol=1e-6, atol=1e-9)
 
 
-def test_memory_is_that_of_the_search_points_and_the_kernel_rows():
+def test_memory_is_bounded_by_search_points_and_kernel_rows():
     import tracemalloc
 
     p = oracles.random_mixture(50, 2, np.random.default_rng(0))
@@ -191,14 +191,14 @@ def test_frank_wolfe_reaches_the_known_mmd_on_the_papers_mixture(papers_mixture_
     assert papers_mixture_error["FCFW"] <= 0.0125
 
 
-def test_sampling_rules_have_their_order_on_the_papers_mixture(papers_mixture_error):
+def test_sampling_rules_rank_as_expected_on_the_papers_mixture(papers_mixture_error):
     error = papers_mixture_error
     assert error["Hilbert"] < error["Sobol"] < error["MC"]
     assert error["MC"] == pytest.approx(0.097, abs=0.004)
 
 
 @pytest.mark.parametrize(("patience", "words"), [(0.0, 1), (60.0, 0)], ids=["slow", "quick"])
-def test_a_word_to_the_user_if_the_first_call_is_slow(patience, words, monkeypatch, capsys):
+def test_a_notice_is_printed_if_the_first_call_is_slow(patience, words, monkeypatch, capsys):
     monkeypatch.setattr(first_use, "_ready", False)
     monkeypatch.setattr(first_use, "PATIENCE", patience)
     for _ in range(2):
@@ -208,7 +208,7 @@ def test_a_word_to_the_user_if_the_first_call_is_slow(patience, words, monkeypat
 
 
 def test_greedy_herding_takes_the_point_that_lowers_the_mmd_most():
-    """By trying all: equal weights, exact MMD, every search point at every step."""
+    """Against brute force: exact MMD with equal weights for every search point."""
     p = oracles.random_mixture(8, 2, np.random.default_rng(0))
     candidates = skh.MonteCarlo()(p, 60, rng=1).x
     points = skh.FWQuad(KERNEL, skh.Herding(greedy=True), 60)(p, 12, rng=1)
@@ -234,8 +234,8 @@ def test_search_points_of_another_rule_are_checked():
 
 @pytest.mark.parametrize("M", [300, 3000])
 @pytest.mark.parametrize("kind", ["herding", "greedy", "line search", "corrective", "protected"])
-def test_all_steps_at_once_and_one_by_one_are_the_same(kind, M):
-    """A tolerance that is never reached makes the rule look at the MMD after each step."""
+def test_all_steps_at_once_equal_one_by_one(kind, M):
+    """With a tolerance, even one never reached, the rule computes the MMD after each step."""
     step = {
         "herding": skh.Herding(),
         "greedy": skh.Herding(greedy=True),
@@ -252,7 +252,7 @@ def test_all_steps_at_once_and_one_by_one_are_the_same(kind, M):
     assert (len(a.mmd_trace), a.status, a.mmd) == (len(b.mmd_trace), b.status, b.mmd)
 
 
-def test_search_points_follow_the_number_of_points():
+def test_number_of_search_points_depends_on_the_number_of_points():
     rule = skh.FWQuad(KERNEL, search_points=None)
     found = [rule.search_points_for(n) for n in (1, 100, 200, 316, 1_000, 20_000)]
     assert found == [1_000, 1_000, 4_000, 9_985, 10_000, 20_000]

@@ -1,4 +1,4 @@
-"""Pairwise and blended pairwise steps: both must find what the quadratic programme finds."""
+"""Pairwise and blended pairwise steps reach the optimum of the quadratic programme."""
 
 import numpy as np
 import pytest

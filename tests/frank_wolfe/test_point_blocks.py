@@ -1,4 +1,4 @@
-"""Blocks of neighbours: a search that leaves out those beyond the reach finds the same points."""
+"""Blocks of neighbours: a search that skips blocks out of reach finds the same points."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_the_coarse_curve_goes_through_all_points_from_neighbour_to_neighbour(d)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_points_in_one_place_keep_their_order(d):
+def test_coincident_points_keep_their_order(d):
     places = np.random.default_rng(d).normal(size=(d, 20))
     which = np.arange(1000) % 20
     order = coarse_hilbert_order(places[:, which])
@@ -51,7 +51,7 @@ def test_boxes_hold_the_points_of_their_blocks_and_are_small(d):
 
 
 @pytest.mark.parametrize(("d", "reach"), [(2, 6.0), (4, 1.0)])
-def test_points_stay_where_they_are_if_nothing_is_out_of_reach(d, reach):
+def test_points_are_not_sorted_if_all_are_within_reach(d, reach):
     X = np.random.default_rng(d).uniform(0, 10, (d, 2000)).astype(np.float32)
     blocks = Blocks.of(X, reach)
     assert blocks.size == LARGE_BLOCK
@@ -74,7 +74,7 @@ def test_equal_where_search_points_coincide_far_apart(step):
 
 
 def wide_problem(seed, M=3000):
-    """Points on two sides of the origin, each of them four times, with the same mean map."""
+    """Points on both sides of the origin, each four times, with equal mean maps."""
     rng = np.random.default_rng(seed)
     half = rng.uniform(2, 9, M // 8)
     x = rng.permutation(np.concatenate([half, -half] * 4))
@@ -83,7 +83,7 @@ def wide_problem(seed, M=3000):
 
 
 def searches(target):
-    """The full and the rough search, each with all weight on a point near the origin."""
+    """The full and the quantized search, each with all weight on a point near the origin."""
     middle = np.array([np.argmin(np.abs(target.X[0]))])
     for make in (FullCombine, lambda t, n: SingleCombine(t, SingleTarget.of(t), n)):
         search, qp = make(target, 1), SimplexQP(1)
@@ -93,7 +93,7 @@ def searches(target):
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
-def test_the_first_of_equal_points_wins_though_they_are_searched_in_another_order(seed):
+def test_ties_go_to_the_first_search_point_in_the_original_order(seed):
     (_, full), (search, single) = searches(wide_problem(seed))
     assert full() == single()
     assert (np.diff(search._order) < 0).any()

@@ -36,14 +36,14 @@ def assert_the_same(rule, p, n, seed=0):
         full = rule(p, n, rng=seed)
     np.testing.assert_array_equal(fast.x, full.x)
     np.testing.assert_array_equal(fast.w, full.w)
-    np.testing.assert_array_equal(fast.component, full.component)  # tells equal points apart
+    np.testing.assert_array_equal(fast.component, full.component)  # distinguishes coincident points
     np.testing.assert_array_equal(fast.mmd_trace, full.mmd_trace)
     assert fast.status is full.status
 
 
 @contextmanager
 def full_search():
-    """Search in double precision throughout."""
+    """Search in double precision only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SingleTarget, "of", lambda target: None)
         yield
@@ -77,14 +77,14 @@ def test_equal_on_the_papers_mixture_with_many_search_points(step, d):
 
 @every_step
 def test_equal_where_many_search_points_coincide(step):
-    """A component without spread puts all its search points in one place: ties everywhere."""
+    """The search points of a component without spread coincide, which gives ties."""
     p = skh.GaussianMixture([1.0, 2.0, 1.0], [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 0.0)
     assert_the_same(skh.FWQuad(skh.GaussianKernel(1.0), step, 500), p, 20, 0)
 
 
 @contextmanager
 def patience():
-    """Never go over to the full search, however many points are done anew."""
+    """Never switch to the full search, however many points are evaluated again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rough_search, "FUTILE_SHARE", np.inf)
         patch.setattr(rough_search, "FUTILE_SUM_SHARE", np.inf)
@@ -93,14 +93,14 @@ def patience():
 
 @contextmanager
 def small_blocks():
-    """Blocks of neighbours that are small enough for a test."""
+    """Make blocks of neighbours small enough for a test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbours, "SMALL_BLOCK", 64)
         yield
 
 
 def rough_problem(seed, d, variance):
-    """A mixture, search points and what the searches need of them."""
+    """A mixture, search points and the target of the searches."""
     rng = np.random.default_rng(seed)
     p, kernel = oracles.random_mixture(5, d, rng), skh.GaussianKernel(variance)
     x = p.sample(500, rng=rng)[0]
@@ -113,8 +113,8 @@ kernels = st.sampled_from([1.0, 0.03, 30.0, (0.01, 0.1, 1.0, 10.0)])
 
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 7), n=st.integers(1, 60), variance=kernels)
 @settings(max_examples=60, deadline=None)
-def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
-    """Otherwise a point might be ruled out that wins."""
+def test_single_precision_gaps_are_within_their_error_bound(seed, d, n, variance):
+    """Otherwise the best point might be ruled out."""
     rng, p, kernel, x, target, single = rough_problem(seed, d, variance)
     chosen, step = rng.integers(0, 500, n), np.append(1.0, rng.random(n - 1))
     search, history = (
@@ -135,7 +135,7 @@ def test_a_rough_gap_is_off_by_less_than_it_says(seed, d, n, variance):
 
 
 class Weights:
-    """Weights of all points chosen, as the search takes them."""
+    """Weights of all chosen points, in the form the search expects."""
 
     def __init__(self, w):
         self.w, self.active = w, np.flatnonzero(w)
@@ -143,7 +143,7 @@ class Weights:
 
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 7), n=st.integers(1, 150), variance=kernels)
 @settings(max_examples=40, deadline=None)
-def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
+def test_quantized_sums_are_within_their_error_bound(seed, d, n, variance):
     rng, p, kernel, x, target, single = rough_problem(seed, d, variance)
     with small_blocks():
         search = SingleCombine(target, single, n)
@@ -160,7 +160,7 @@ def test_rough_sums_are_off_by_less_than_they_say(seed, d, n, variance):
 
 
 @pytest.mark.parametrize(("d", "variance", "given_up"), [(1, 30.0, True), (6, 1.0, False)])
-def test_rough_sums_are_given_up_where_they_rule_too_little_out(d, variance, given_up):
+def test_quantized_sums_are_abandoned_where_they_exclude_too_few_points(d, variance, given_up):
     p = oracles.random_mixture(20, d, np.random.default_rng(0))
     target = target_of(p, skh.GaussianKernel(variance), p.sample(3000, rng=0)[0])
     step = skh.FullyCorrective(ridge=1e-6)
@@ -174,7 +174,7 @@ def test_rough_sums_are_given_up_where_they_rule_too_little_out(d, variance, giv
 
 
 @pytest.mark.parametrize("variance", [1.0, 0.01, (0.01, 0.1, 1.0, 10.0)])
-def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
+def test_single_precision_kernel_values_are_within_their_error_bound(variance):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3000, 3)) * 3.0 + 100.0
     kernel = skh.GaussianKernel(variance)
@@ -187,8 +187,8 @@ def test_rough_kernel_values_are_off_by_less_than_they_say(variance):
     assert single.error < 1e4 * SINGLE
 
 
-def test_single_precision_is_given_up_where_it_is_too_coarse():
-    """Distances of 1e40 kernel lengths do not even fit."""
+def test_single_precision_is_not_used_where_too_coarse():
+    """Distances of 1e40 kernel lengths overflow in single precision."""
     p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1e40]], 1.0)
     kernel = skh.GaussianKernel(1.0)
     target = target_of(p, kernel, p.sample(100, rng=0)[0])
@@ -200,7 +200,7 @@ def test_single_precision_is_given_up_where_it_is_too_coarse():
 
 @pytest.mark.parametrize("M", [500, 20_000])
 def test_more_shares_than_blocks_change_nothing(M):
-    """As on a machine with many cores, where some of them have nothing to do."""
+    """As on a machine with many cores, some of which are idle."""
     p = oracles.random_mixture(20, 2, np.random.default_rng(0))
     target = target_of(p, skh.GaussianKernel(1.0), p.sample(M, rng=0)[0])
     one, many = (skh.Herding().start(target, 40) for _ in range(2))
@@ -209,7 +209,7 @@ def test_more_shares_than_blocks_change_nothing(M):
     np.testing.assert_array_equal(one.solution().chosen, many.solution().chosen)
 
 
-def test_all_points_are_tried_where_the_likely_ones_disappoint():
+def test_all_points_are_evaluated_where_the_likely_ones_do_not_decide():
     p, kernel = oracles.random_mixture(20, 2, np.random.default_rng(0)), skh.GaussianKernel(1.0)
     x = p.sample(500, rng=0)[0]
     target = target_of(p, kernel, x)
@@ -227,12 +227,12 @@ def test_all_points_are_tried_where_the_likely_ones_disappoint():
         j, g, _ = _numba.single_precision.decide(args, values, counts, gap, lows, error, *points)
         assert j == np.argmin(exact)
         assert g == pytest.approx(exact[j] + target.mu[j], abs=1e-12)
-    assert misled > 0  # the likely points alone would not do
+    assert misled > 0  # the likely points alone do not suffice
 
 
 @every_step
 @pytest.mark.parametrize("kind", ["variances", "one matrix", "matrices"])
-def test_two_threads_give_what_one_gives_to_the_bit(step, kind, request):
+def test_two_threads_equal_one_to_the_bit(step, kind, request):
     p = oracles.random_mixture(20, 2, np.random.default_rng(0), kind)
     rule = skh.FWQuad(skh.GaussianKernel((0.5, 2.0)), step, 20_000)
     one = rule(p, 40, rng=0)
@@ -243,8 +243,8 @@ def test_two_threads_give_what_one_gives_to_the_bit(step, kind, request):
     np.testing.assert_array_equal(one.mmd_trace, two.mmd_trace)
 
 
-def test_one_thread_wakes_no_pool():
-    """A process whose pool runs cannot be forked by the one that starts many filters at once."""
+def test_one_thread_starts_no_thread_pool():
+    """A process with a running thread pool cannot be forked safely to start many filters."""
     code = (
         "import skh; from numba.np.ufunc import parallel\n"
         "p = skh.GaussianMixture([1.0], [[0.0]], 1.0)\n"
@@ -262,7 +262,7 @@ def test_scales_too_far_apart_for_single_precision():
         assert_the_same(skh.FWQuad(kernel, step, 100), p, 20, 0)
 
 
-def test_threads_are_no_more_than_cores():
+def test_threads_are_limited_to_the_number_of_cores():
     assert skh.get_threads() == 1
     with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
         skh.set_threads(0)
@@ -275,7 +275,7 @@ def target_of(p, kernel, x):
     return Target.of(kernel, p, x)
 
 
-def test_lazy_has_no_effect_any_more():
+def test_lazy_is_deprecated_without_effect():
     with pytest.warns(DeprecationWarning, match="lazy has no effect"):
         rule = skh.FWQuad(skh.GaussianKernel(1.0), search_points=300, lazy=True)
     p = oracles.random_mixture(5, 1, np.random.default_rng(0))
@@ -283,7 +283,7 @@ def test_lazy_has_no_effect_any_more():
     np.testing.assert_array_equal(rule(p, 9, rng=0).x, plain(p, 9, rng=0).x)
 
 
-def test_python_source_of_the_search_kernels_does_the_same_as_the_compiled_code():
+def test_compiled_search_kernels_equal_their_python_source():
     rng = np.random.default_rng(0)
     p = oracles.random_mixture(4, 2, rng)
     target = target_of(p, skh.GaussianKernel(1.0), p.sample(60, rng=0)[0])
@@ -350,11 +350,11 @@ def assert_close(a, b):
 
 
 @pytest.mark.parametrize(("text", "n"), [("", 1), ("  ", 1), ("3", 3), (" 12 ", 12)])
-def test_the_environment_may_ask_for_threads(text, n):
+def test_the_environment_sets_the_number_of_threads(text, n):
     assert threads._threads_from_environment(text) == n
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
-def test_what_is_no_number_of_threads_is_refused(text):
+def test_an_invalid_number_of_threads_is_rejected(text):
     with pytest.raises(ValueError, match=f"SKH_THREADS must be a positive integer, got '{text}'"):
         threads._threads_from_environment(text)

@@ -1,4 +1,4 @@
-"""Moments and draws of a mixture, in every form of its covariances."""
+"""Moments and draws of a mixture, for all forms of covariances."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_factors_of_a_stack_are_those_of_numpy(d):
     np.testing.assert_allclose(L, np.linalg.cholesky(before), rtol=1e-12, atol=1e-13)
 
 
-def test_one_singular_matrix_in_a_stack_is_no_error():
+def test_a_singular_matrix_in_a_stack_is_accepted():
     S = np.stack([np.eye(3), np.diag([1.0, 0.0, 2.0]), np.zeros((3, 3))])
     kept, L = check_and_factorize("S", S)
     np.testing.assert_allclose(kept, S, atol=1e-15)
@@ -92,7 +92,7 @@ def test_length_and_dimension():
 
 
 @pytest.mark.parametrize("covariances", [1.0, [1.0, 2.0], np.eye(2), [np.eye(2)] * 2])
-def test_place_takes_any_numbers_and_refuses_components_that_are_not_there(covariances):
+def test_place_accepts_any_real_type_and_rejects_unknown_components(covariances):
     p = skh.GaussianMixture([0.5, 0.5], [[0.5, 0.25], [1.5, 0.75]], covariances)
     whole = p.place(np.array([0, 1]), np.zeros((2, 2), dtype=int))
     np.testing.assert_array_equal(whole, p.means)
@@ -124,5 +124,5 @@ def test_log_densities_are_those_of_scipy(kind):
     x = p.sample(5, rng=rng)[0]
     parts = zip(p.weights, p.means, p.covariance_matrices, strict=True)
     expected = [np.log(w) + multivariate_normal(m, S).logpdf(x) for w, m, S in parts]
-    # Components are raised by a trace of the spread, which changes the sixth digit.
+    # A small multiple of the spread is added to the covariances, which changes the sixth digit.
     np.testing.assert_allclose(p.log_densities(x), np.transpose(expected), atol=1e-5)

@@ -1,4 +1,4 @@
-"""Models on manifolds at the user's edge: what they may return, what they get, what comes out."""
+"""Models on manifolds: their inputs, their valid and invalid return values, and the results."""
 
 from copy import deepcopy
 
@@ -24,7 +24,7 @@ LEVEL = Pose(np.zeros(3), rotation.exp([0.0, 0.0, 2.0]))
 
 
 class Free:
-    """A model made of what a test wants to see in it."""
+    """A model made of given return values."""
 
     def __init__(self, prior, transition=None, log_likelihood=None):
         self.prior = lambda: prior
@@ -43,7 +43,7 @@ def stepped(model, chart, n=5, steps=2, rule=None):
     return pf
 
 
-# --- what a model gets ----------------------------------------------------------------------------
+# --- inputs of a model ----------------------------------------------------------------------------
 
 
 def spoil(states):
@@ -59,7 +59,7 @@ CARRIED = {"stratified": skh.Stratified(), "smoothed": skh.Smoothed(skh.Stratifi
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("method", ["transition", "log_likelihood"])
 def test_states_that_a_model_is_given_are_read_only(method, start, rule):
-    """A step that fails in between leaves the filter as it was."""
+    """A failed step does not change the filter."""
     (prior, chart), spoiling = STARTS[start], False
 
     def transition(t, s):
@@ -102,11 +102,11 @@ def test_records_are_made_from_states_that_are_read_only():
         pf.step(0.0)
 
 
-# --- what it may return ---------------------------------------------------------------------------
+# --- valid return values --------------------------------------------------------------------------
 
 
 def robot(prior, **more):
-    """A robot with a heading that measures its distance and bearing to a beacon at 0."""
+    """A robot with a heading that measures range and bearing to a beacon at 0."""
 
     def transition(t, s):
         return s + np.stack([np.cos(s[:, 2]), np.sin(s[:, 2]), np.full(len(s), 0.9)], axis=1), 0.01
@@ -122,7 +122,7 @@ SEEN = [(5.0, 0.3), (5.4, -0.5), (5.5, -1.4), (5.0, -2.3), (4.6, 3.0), (4.5, 2.0
 
 
 def test_a_model_from_functions_turns_in_the_plane():
-    """Its heading goes round; a start that is whole turns away is the same start."""
+    """The heading wraps; a start that differs by full turns is the same start."""
     start, S = np.array([5.0, 0.0, 3.0]), 0.01 * np.eye(3)
     model = Charted(robot((start, S)), SE2())
     result = skh.particle_filter(model, SEEN, skh.Stratified(), 200, rng=0)
@@ -135,7 +135,7 @@ def test_a_model_from_functions_turns_in_the_plane():
     assert np.ptp(result.mean_states[:, 2]) > 3.0
 
 
-def test_a_mixture_of_one_is_the_state_and_its_covariance():
+def test_a_prior_mixture_of_one_component_equals_state_and_covariance():
     start, S = np.array([5.0, 0.0, 3.0]), np.diag([0.1, 0.2, 0.3])
     inner = robot((start, S))
     pair = Free((start, S), inner.transition, inner.log_likelihood)
@@ -146,7 +146,7 @@ def test_a_mixture_of_one_is_the_state_and_its_covariance():
     np.testing.assert_allclose(a.means, b.means, atol=1e-10)
 
 
-def test_several_hypotheses_of_the_start_are_taken_across_half_a_turn():
+def test_a_prior_mixture_across_pi_is_accepted():
     prior = skh.GaussianMixture([3.0, 1.0], [[0, 0, 3.1], [0, 0, -3.0]], 1e-4)
     p = Charted(robot(prior), SE2()).prior()
     np.testing.assert_allclose(p.weights, [0.75, 0.25])
@@ -177,7 +177,7 @@ def test_poses_may_be_made_of_lists():
     assert stepped(model, SE3()).belief.x.shape == (5, 6)
 
 
-# --- what it may not ------------------------------------------------------------------------------
+# --- invalid return values ------------------------------------------------------------------------
 
 
 def second(states, matrix):
@@ -199,7 +199,7 @@ SHEAR = np.array([[1.0, 0.3, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     ],
     ids=["shear", "mirror", "scale", "nan"],
 )
-def test_transitions_to_what_is_no_rotation_are_refused(matrix, message):
+def test_transitions_to_invalid_rotations_are_rejected(matrix, message):
     pf = stepped(Free((LEVEL, 0.1), lambda t, s: (second(s, matrix), 0.1)), SE3(), steps=1)
     with pytest.raises(ValueError, match=rf"rotation of .*model\.transition at t=0 .*{message}"):
         pf.step(0.0)
@@ -239,7 +239,7 @@ def test_transitions_to_what_is_no_rotation_are_refused(matrix, message):
         (SE3(), skh.GaussianMixture([1.0], np.zeros((1, 6)), 1.0), r"the means .*must be a Pose"),
     ],
 )
-def test_priors_that_are_none_are_named(chart, returned, got):
+def test_invalid_priors_are_named(chart, returned, got):
     with pytest.raises((TypeError, ValueError), match=got) as error:
         stepped(Free(returned), chart)
     assert "model.prior" in str(error.value)
@@ -266,7 +266,7 @@ def test_priors_that_are_none_are_named(chart, returned, got):
         (SE3(), lambda s: (s, np.eye(3)), r"covariances that .* \(5, 6, 6\), got \(3, 3\)"),
     ],
 )
-def test_transitions_that_are_none_are_named(chart, returned, got):
+def test_invalid_transitions_are_named(chart, returned, got):
     start = LEVEL if chart == SE3() else np.zeros(3)
     pf = stepped(Free((start, 0.1), lambda t, s: returned(s)), chart, steps=1)
     with pytest.raises((TypeError, ValueError), match=got) as error:
@@ -274,7 +274,7 @@ def test_transitions_that_are_none_are_named(chart, returned, got):
     assert "model.transition at t=0" in str(error.value)
 
 
-def test_what_is_for_vectors_cannot_be_charted():
+def test_models_of_vectors_cannot_be_charted():
     telling = robot((np.zeros(3), 1.0), observation_metric=lambda t, s: np.eye(3))
     with pytest.raises(TypeError, match="cannot have an observation_metric yet"):
         Charted(telling, SE2())
@@ -282,11 +282,11 @@ def test_what_is_for_vectors_cannot_be_charted():
         Charted(skh.rao_blackwellize(skh.models.lgss3(), [0]), Angles(1, angles=[0]))
 
 
-# --- what comes out -------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------
 
 
 class Tumbling:
-    """A pose that turns a lot from step to step and is measured directly."""
+    """A pose that turns by large angles and is measured directly."""
 
     turn = np.array([1.0, 0.0, 0.0, 0.3, 0.2, 0.9])
 

@@ -1,4 +1,4 @@
-"""Rotations and charts: round trips, finite differences, means across +-pi, a filter that turns."""
+"""Rotations and charts: round trips, finite differences, means across +-pi, filters on poses."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_exp_undoes_log_at_pi_too(angle):
 
 
 def test_exactly_half_a_turn():
-    """Matrices without any rounding: the axis is found from the diagonal."""
+    """Exact matrices: the axis is found from the diagonal."""
     for half in (np.diag([1.0, -1, -1]), np.diag([-1.0, 1, -1]), np.diag([-1.0, -1, 1])):
         v = rotation.log(half)
         assert np.abs(v).max() == pytest.approx(np.pi, abs=1e-15)
@@ -58,7 +58,7 @@ def test_quaternions_are_those_of_scipy():
 
 @pytest.mark.parametrize("angle", ANGLES)
 def test_turns_of_stacks_are_those_of_matrices(angle):
-    """Each with each, one with all, a stack in shared memory, shapes that are broadcast."""
+    """Elementwise, one with all, stacks with zero strides, broadcast shapes."""
     R, v = random_poses(12).rotation, angle * directions(12)
     one = np.broadcast_to(R[3], R.shape)
     for A in (R, R[3], one):
@@ -112,7 +112,7 @@ def test_mean_rotation_across_half_a_turn():
     w = rng.random(50)
     R = centre @ rotation.exp(v)
     mean = rotation.mean(R, w)
-    # the defining property, and the same mean seen from any other side
+    # the defining property, and equivariance to rotation
     np.testing.assert_allclose(w @ rotation.log(mean.T @ R), 0, atol=1e-12)
     turn = rotation.exp([0.3, 2.0, -1.0])
     np.testing.assert_allclose(rotation.mean(turn @ R, w), turn @ mean, atol=1e-12)
@@ -129,7 +129,7 @@ def test_mean_angle_across_half_a_turn():
 
 
 def test_mean_angle_of_weights_that_go_round_the_circle():
-    """Nearly even weights: angles change sides from one guess to the next, many times."""
+    """Nearly equal weights: many angles wrap between iterations."""
     angles = [-0.5, -2.9, -2.4, 0.9, -0.7, 2.9, -1.8, 0, 2.8, -2.5, -0.3, 2.1]
     w = np.array([4, 1, 1, 3, 2, 3, 1.5, 4.5, 5, 1.5, 5, 4])
     chart, rng = Angles(1, angles=[0]), np.random.default_rng(0)
@@ -139,7 +139,7 @@ def test_mean_angle_of_weights_that_go_round_the_circle():
         assert abs(weights @ increments[:, 0]) < 1e-12 * weights.sum()
 
 
-def test_whole_numbers_are_no_whole_angles():
+def test_integer_states_give_float_results():
     a, b = np.array([[1, 2, 3]]), np.array([[0, 0, -3]])
     np.testing.assert_allclose(SE2().minus(a, b), [[1, 2, 6 - 2 * np.pi]])
     np.testing.assert_allclose(SE2().plus(a, a), [[2, 4, 6 - 2 * np.pi]])
@@ -195,12 +195,12 @@ NO_POSITION = Pose(np.array([[0.0, np.nan, 0.0], [0.0, 0.0, 0.0]]), POSES.rotati
         (lambda: SE3().mean(LEVEL), r"positions of states must have shape \(n, 3\).*got \(3,\)"),
     ],
 )
-def test_what_is_no_state_of_a_chart_is_refused(call, message):
+def test_invalid_states_of_a_chart_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-def test_a_tuple_is_no_pose():
+def test_a_tuple_is_not_accepted_as_a_pose():
     with pytest.raises(
         TypeError, match=r"states must be a Pose\(position, rotation\), got a tuple o"
     ):
@@ -223,7 +223,7 @@ def test_wrapped_angles():
         (Angles(2), np.zeros(2), np.random.default_rng(2).normal(size=(20, 2))),
     ],
 )
-def test_charts_go_there_and_back_and_differentiate(chart, reference, states):
+def test_charts_round_trip_and_have_correct_jacobians(chart, reference, states):
     x = chart.coordinates(reference, states)
     assert x.shape == (20, chart.d)
     np.testing.assert_allclose(chart.minus(chart.states(reference, x), states), 0, atol=1e-12)
@@ -265,9 +265,9 @@ class Spinning:
         return path, ys
 
 
-def test_a_filter_on_poses_goes_round_and_round():
-    """Small noise makes it a Kalman filter with one gain for all six increments; the yaw passes
-    half a turn several times, and neither the error nor the covariance notice.
+def test_a_filter_on_poses_follows_a_turning_body():
+    """With small noise it is a Kalman filter with one gain for all six increments; neither the
+    error nor the covariance jumps where the yaw crosses pi.
     """
     model = Spinning()
     chart = SE3()
@@ -290,7 +290,7 @@ def test_a_filter_on_poses_goes_round_and_round():
         assert np.abs(chart.minus(path[t], mean)).max() < 5 * sd
 
 
-def test_a_plain_chart_changes_nothing():
+def test_a_chart_without_angles_changes_nothing():
     inner = skh.models.lgss3()
 
     class Plain:
@@ -358,13 +358,13 @@ def test_covariances_of_a_chart_without_turns_stay_shared():
         (lambda: Angles(2, [1, 1]), r"angles must be some of 0..1, got \[1, 1\]"),
     ],
 )
-def test_what_is_no_rotation_is_refused(call, message):
+def test_invalid_rotations_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
 class OwnChart:
-    """The chart of poses as a user would write it: no shorter way to the covariances."""
+    """The chart of poses without the optional method `covariances`."""
 
     def __getattr__(self, name):
         if name == "covariances":
@@ -373,7 +373,7 @@ class OwnChart:
 
 
 class Turned(Spinning):
-    """The same seen by somebody who has turned his head."""
+    """The same model in rotated world axes."""
 
     def __init__(self, R):
         self.R = R
@@ -388,7 +388,7 @@ class Turned(Spinning):
     [(OwnChart(), np.eye(3)), (SE3(), rotation.exp([0.3, -2.0, 1.0]))],
     ids=["own", "turned"],
 )
-def test_a_filter_on_poses_depends_neither_on_shortcuts_nor_on_the_world_s_axes(chart, R):
+def test_a_filter_on_poses_depends_neither_on_shortcuts_nor_on_world_axes(chart, R):
     _, ys = Spinning().simulate(10)
     seen = [(p, R @ rotation_) for p, rotation_ in ys]
     a = skh.particle_filter(

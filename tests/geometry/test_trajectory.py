@@ -1,4 +1,4 @@
-"""Trajectories and their scores, by values known in advance, and against evo."""
+"""Trajectories and their scores against known values and evo."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_alignment_undoes_a_motion(scale):
 
 
 def test_relative_errors_of_a_drift():
-    """The estimate turns 0.01 rad and goes 0.02 m further at every frame."""
+    """The estimate drifts by 0.01 rad and 0.02 m per frame."""
     path = wandering(31)
     extra = np.array([0.02, 0.0, 0.0, 0.0, 0.0, 0.01])
     chart, pose = SE3(), Pose(path.positions[0], path.rotations[0])
@@ -146,7 +146,7 @@ def test_the_covariance_of_a_pose_has_the_order_of_ros():
 
 
 def test_normalised_errors_of_poses_with_any_heading():
-    """The truth is one more particle of the cloud; 500 particles, rolls ten times the others."""
+    """The truth is one more draw; 500 particles, roll with ten times the spread."""
     rng, sd = np.random.default_rng(0), np.array([1.0, 0.5, 0.2, 0.2, 0.02, 0.02])
     errors, covariances = [], []
     for heading in np.linspace(-3, 3, 200):
@@ -339,7 +339,7 @@ def test_poses_in_the_plane_are_poses_in_space():
     np.testing.assert_allclose(path.rotations[:, 1, 0], np.sin(states[:, 2]), rtol=1e-14)
     estimate = pose_estimate(in_space(states), [0.5, 0.5])
     heading = np.arctan2(*estimate.rotation[1::-1, 0])
-    assert abs(wrap(heading - np.pi)) < 1e-12  # between 3 and -3 the short way round
+    assert abs(wrap(heading - np.pi)) < 1e-12  # from 3 to -3 rad across pi
     seen = [0, 1, 5]
     plane = SE2().minus(states, [1.25, 2.0, np.pi])
     np.testing.assert_allclose(estimate.covariance[np.ix_(seen, seen)], plane.T @ plane / 2)

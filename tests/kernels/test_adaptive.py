@@ -117,7 +117,7 @@ def test_information_is_not_computed_for_rules_that_do_not_use_it():
         (skh.FWQuad(search_points=50), 5),
         (skh.Refined(), 5),
         (skh.Smoothed(skh.Matched(skh.default_rule())), 5),
-        (lambda p, n, *, rng=None: skh.default_rule()(p, n, rng=rng), 5),  # unless uses_information is False
+        (lambda p, n, *, rng=None: skh.default_rule()(p, n, rng=rng), 5),  # used by default
     ]:
         pf = skh.ParticleFilter(model, rule, 10, rng=0)
         known = [pf.step(y) for y in ys][-1].information

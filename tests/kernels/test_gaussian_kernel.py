@@ -1,4 +1,4 @@
-"""Closed forms of the Gaussian kernel: against quadrature, and against a second formula."""
+"""Closed forms of the Gaussian kernel against quadrature and a second formula."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_closed_forms_equal_the_papers_formula_in_five_dimensions(kind, variance
 
 
 def test_the_norm_of_many_skewed_components():
-    """Pairs are worked on in blocks: 60 components have more than one."""
+    """Pairs are processed in blocks: 60 components have more than one."""
     p = oracles.random_mixture(60, 3, np.random.default_rng(5), "matrices")
     assert len(p) * (len(p) + 1) // 2 > 2 * PAIRS
     norm2 = skh.GaussianKernel(0.7).mean_norm2(p)
@@ -123,7 +123,7 @@ def test_mmd_is_finite_non_negative_and_at_most_root_two(seed, n, variance, scal
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
 @pytest.mark.parametrize("with_metric", [False, True])
-def test_weights_of_the_scales_weigh_all_closed_forms(kind, with_metric):
+def test_closed_forms_use_the_weights_of_the_scales(kind, with_metric):
     rng = np.random.default_rng(2)
     p = oracles.random_mixture(6, 3, rng, kind)
     B = rng.normal(size=(3, 3))

@@ -1,4 +1,4 @@
-"""Kernels of one's own: by quadrature over scales, and by the protocol."""
+"""Custom kernels: by quadrature over scales, and by the protocol."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def rational_quadratic(c, beta, scales=40):
 
 
 @pytest.mark.parametrize(("c", "beta"), [(1.0, 2.0), (2.0, 3.5)])
-def test_a_mixture_over_scales_is_the_kernel_it_stands_for(c, beta):
+def test_a_mixture_over_scales_approximates_the_rational_quadratic_kernel(c, beta):
     rng = np.random.default_rng(0)
     p, kernel = oracles.random_mixture(4, 2, rng, "matrices"), rational_quadratic(c, beta)
     x = rng.normal(size=(30, 2)) * 3
@@ -44,7 +44,7 @@ def test_a_mixture_over_scales_works_with_all_steps():
 
 
 class FirstCoordinate:
-    """exp(-(x_1 - y_1)^2 / 2 v): a kernel that sees the first coordinate only."""
+    """exp(-(x_1 - y_1)^2 / 2 v): a kernel of the first coordinate only."""
 
     def __init__(self, variance):
         self.inner = skh.GaussianKernel(variance)
@@ -65,7 +65,7 @@ class FirstCoordinate:
 
 
 @pytest.mark.parametrize("step", [skh.Herding(), skh.LineSearch(), skh.FullyCorrective()])
-def test_a_kernel_by_protocol_is_taken_as_it_is(step):
+def test_a_kernel_by_protocol_is_used_unchanged(step):
     kernel = FirstCoordinate(1.0)
     assert isinstance(kernel, Kernel)
     p = oracles.random_mixture(5, 3, np.random.default_rng(1), "matrices")
@@ -76,7 +76,7 @@ def test_a_kernel_by_protocol_is_taken_as_it_is(step):
     assert points.mmd < 0.05
 
 
-def test_what_is_no_kernel_is_refused():
+def test_non_kernels_are_rejected():
     for wrong in ("gaussian", 1.0, skh.GaussianKernel):
         with pytest.raises(TypeError, match="kernel must be a GaussianKernel"):
             skh.FWQuad(wrong)

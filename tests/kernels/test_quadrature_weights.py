@@ -27,7 +27,7 @@ def test_the_floor_holds_and_all_weights_are_positive(seed, n, floor):
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 30), floor=st.floats(0.05, 1.0))
-def test_evening_goes_no_further_than_it_must(seed, n, floor):
+def test_mixing_with_equal_weights_stops_at_the_floor(seed, n, floor):
     w = np.random.default_rng(seed).dirichlet(np.full(n, 0.2))
     even = mix_with_equal_weights(w, floor, least=0.0)
     if effective_sample_size(w) >= floor * n:
@@ -36,7 +36,7 @@ def test_evening_goes_no_further_than_it_must(seed, n, floor):
         assert effective_sample_size(even) == pytest.approx(floor * n, rel=1e-6)
 
 
-def test_weights_without_need_of_protection_are_those_of_the_programme():
+def test_weights_above_the_floor_are_those_of_the_quadratic_programme():
     x = np.array([[0.0], [3.0], [6.0]])
     K = oracles.gram(1.0, x, x)
     c = np.array([0.4, 0.3, 0.3])
@@ -46,7 +46,7 @@ def test_weights_without_need_of_protection_are_those_of_the_programme():
 
 
 def test_protected_steps_return_all_points_with_a_floor_at_little_loss():
-    """A wide kernel, with which the plain step throws most points away."""
+    """A wide kernel, with which the unprotected step drops most points."""
     p = oracles.random_mixture(20, 2, np.random.default_rng(0))
     kernel = skh.GaussianKernel(20.0)
     plain = skh.FWQuad(kernel, skh.FullyCorrective(), 2_000)(p, 60, rng=1)

@@ -31,7 +31,7 @@ def general_solver(K, c):
 def check(K, c):
     w = skh.solve_simplex_qp(K, c)
     assert oracles.kkt_residual(K, c, w) < 1e-9
-    v = np.maximum(general_solver(K, c).x, 0)  # it leaves the simplex by 1e-9: bring it back
+    v = np.maximum(general_solver(K, c).x, 0)  # its solution is infeasible by 1e-9
     v /= v.sum()
     ours, general = (u @ K @ u - 2 * c @ u for u in (w, v))
     assert ours - 1e-13 <= general <= ours + 1e-8
@@ -95,6 +95,6 @@ def test_growing_problem_equals_the_problem_solved_at_once():
 @pytest.mark.parametrize(
     ("K", "c"), [(np.eye(2), np.ones(3)), (np.ones((2, 3)), np.ones(2)), (np.eye(0), np.ones(0))]
 )
-def test_wrong_shapes_are_refused(K, c):
+def test_wrong_shapes_are_rejected(K, c):
     with pytest.raises(ValueError, match=r"K must be \(n, n\) and c \(n,\)"):
         skh.solve_simplex_qp(K, c)

@@ -1,4 +1,4 @@
-"""What a model returns is checked where the filter takes it: the method and the step are named."""
+"""Return values of models are checked by the filter; errors name the method and the step."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ NAN = float("nan")
 
 
 class Counter:
-    """A random walk whose particles carry how often they have moved, and a constant."""
+    """A random walk whose particles carry their number of moves, and a constant."""
 
     def prior(self):
         return skh.GaussianMixture([1.0], [[0.0]], 1.0)

@@ -1,4 +1,4 @@
-"""The exact references, against constructions that share nothing with them."""
+"""Exact filters against independent constructions."""
 
 from itertools import pairwise, product
 
@@ -33,7 +33,7 @@ def test_kalman_filter_equals_conditioning_of_the_joint_gaussian():
     assert result.log_evidence == pytest.approx(exact, abs=1e-11)
 
 
-def test_kalman_filter_predicts_where_nothing_was_measured():
+def test_kalman_filter_predicts_at_missing_observations():
     model = skh.models.lgss3()
     _, ys = model.simulate(5, rng=0)
     ys[4] = np.nan
@@ -51,7 +51,7 @@ def test_kalman_filter_predicts_where_nothing_was_measured():
 def test_jump_markov_filter_equals_enumeration(seed, T):
     rng = np.random.default_rng(seed)
     plain = skh.models.jmls(seed)
-    # modes that differ in their noises too, and a switching that is not symmetric
+    # modes with different noises, and asymmetric switching
     model = skh.models.JumpMarkov(
         plain.A,
         plain.C,
@@ -79,7 +79,7 @@ def test_log_density_equals_scipys(m):
     np.testing.assert_allclose(log_density(x, S), multivariate_normal(np.zeros(m), S).logpdf(x))
 
 
-def test_jump_markov_filter_skips_what_was_not_measured():
+def test_jump_markov_filter_skips_missing_observations():
     model = skh.models.jmls()
     _, ys = model.simulate(5, rng=0)
     shortened = skh.jump_markov_filter(model, [*ys[:4], None])
@@ -93,14 +93,14 @@ def test_jump_markov_filter_skips_what_was_not_measured():
     )
 
 
-def test_jump_markov_filter_refuses_what_would_not_fit_in_memory():
+def test_jump_markov_filter_rejects_long_series():
     model = skh.models.jmls()
     with pytest.raises(ValueError, match="T=30"):
         skh.jump_markov_filter(model, np.zeros((30, 1)))
 
 
 def test_records_along_a_path_are_those_of_all_sequences_of_modes():
-    """p(x_{0:4}, y_{0:4}, r_4), some of y not measured, by its definition."""
+    """p(x_{0:4}, y_{0:4}, r_4) by its definition, with entries of y missing."""
     model = oracles.uneven_jump_markov()
     x, ys = model.simulate(5, rng=1)
     ys[2, 0] = ys[3, 1] = np.nan
@@ -128,7 +128,7 @@ def test_records_along_a_path_are_those_of_all_sequences_of_modes():
     np.testing.assert_allclose(np.exp(carry[0]), joint / joint.sum(), atol=1e-13)
 
 
-def test_jump_markov_filter_uses_what_was_measured():
+def test_jump_markov_filter_uses_the_measured_entries():
     model = oracles.uneven_jump_markov()
     fields = {name: getattr(model, name) for name in model.__dataclass_fields__}
     second = skh.models.JumpMarkov(**{**fields, "C": model.C[:, 1:], "R": model.R[:, 1:, 1:]})

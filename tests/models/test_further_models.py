@@ -1,4 +1,4 @@
-"""The models beyond the paper: shapes, laws of the noise, likelihoods written out again."""
+"""Models beyond the paper: shapes, distributions of the noise, likelihoods by SciPy."""
 
 from math import atan2, dist
 
@@ -67,7 +67,7 @@ def test_likelihoods(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_observations_follow_the_likelihood(name):
-    """E[p'(y|x)/p(y|x)] = 0: the mean of the score over draws, by differences in a direction."""
+    """E[p'(y|x)/p(y|x)] = 0: the mean score over draws, by directional finite differences."""
     model, rng = MODELS[name], np.random.default_rng(0)
     x, step = model.prior().mean + 0.3, 1e-4
     pair = np.array([x - step, x + step])
@@ -98,7 +98,7 @@ def test_the_lorenz_flow_has_its_fixed_points():
     np.testing.assert_allclose(lorenz.flow(fixed), fixed, rtol=1e-9)
 
 
-def test_localisation_cannot_tell_a_position_from_its_mirror_image():
+def test_mirror_images_have_equal_likelihood_in_localisation():
     model = MODELS["localisation"]
     pair = np.array([[1.0, 2.0], [1.0, -2.0]])
     low, high = model.log_likelihood(0, pair, np.array([4.0, 3.0]))
@@ -107,7 +107,7 @@ def test_localisation_cannot_tell_a_position_from_its_mirror_image():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_many_particles_follow_the_state(name):
-    """The filtered mean is nearer to the state than a constant, the best one in hindsight."""
+    """The filtered mean is nearer to the state than the best constant in hindsight."""
     model = MODELS[name]
     states, ys = model.simulate(400, rng=5)
     many = particle_filter(model, ys, skh.Stratified(), 2_000, rng=0)
@@ -116,7 +116,7 @@ def test_many_particles_follow_the_state(name):
 
 
 def written_out(name, x):
-    """Mean and covariance of the next state of one state, by the formulas of the modules."""
+    """Mean and covariance of the next state, by the formulas of the module docstrings."""
     if name == "volatility":
         return 0.98 * x, [[0.15**2]]
     if name == "bearings":
@@ -136,7 +136,7 @@ def written_out(name, x):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_transitions(name):
-    """Heun's method is off by 0.0013 at these states of the Lorenz system, Euler's by 0.04."""
+    """For Lorenz, the error of Heun's method is 0.0013 at these states, Euler's 0.04."""
     model = MODELS[name]
     d = model.prior().d
     x = np.array([[1.0, 2.0, 20.0, 0.5], [-8.0, -7.0, 27.0, -0.1]])[:, :d]

@@ -1,4 +1,4 @@
-"""The paper's models: poles, observability, and simulation that follows the model's own law."""
+"""The paper's models: poles, observability, and distributions of simulated data."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_simulated_noise_is_the_models_in_lgss():
     assert np.var(y - x @ model.C.T) == pytest.approx(0.1, abs=0.004)
 
 
-def test_first_states_have_the_documented_law():
+def test_initial_states_have_the_documented_variance():
     assert MODELS["nonlinear"].prior().covariance == 5.0
     first = [MODELS["nonlinear"].simulate(1, rng=seed)[0][0, 0] for seed in range(2000)]
     assert np.var(first) == pytest.approx(5, rel=0.1)
@@ -92,7 +92,7 @@ def test_log_likelihood_is_the_density_of_the_simulated_observation():
     np.testing.assert_allclose(MODELS["nonlinear"].log_likelihood(0, x, 2.0), expected, rtol=1e-14)
 
 
-def test_models_keep_their_own_numbers():
+def test_models_copy_their_arrays():
     C = np.ones((1, 1))
     one = np.eye(1)
     model = skh.models.LinearGaussian(one, C, one, one, np.zeros(1), one)
@@ -118,7 +118,7 @@ def test_probabilities_of_modes_are_scaled_to_one():
 
 
 def test_simulated_jump_markov_noise_is_that_of_its_modes():
-    """Modes that take turns are known: x moves with the old mode and is seen in it."""
+    """Alternating modes are known: x moves with the old mode and is observed in it."""
     uneven = oracles.uneven_jump_markov()
     fields = {name: getattr(uneven, name) for name in uneven.__dataclass_fields__}
     turns = {"switching": np.array([[0.0, 1.0], [1.0, 0.0]]), "initial_modes": np.array([0.0, 1.0])}

@@ -1,4 +1,4 @@
-"""The UAV model: its equations on flights drawn from itself, its kernels by plain filters."""
+"""The UAV model: consistency on flights drawn from it, and its kernels against plain filters."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ from skh.models.uav_navigation.tracks import FLAT_SLOPE, assign, ray_is_flat
 from skh.scores import pose_estimate
 
 Q = Parameters()
-# Here every noise is seen: a filter that believes in half of one is wrong by more than 5 %.
+# Every noise matters here: halving one in the filter changes an innovation by more than 5 %.
 SHARP = Parameters(
     accelerometer=0.3,
     gyroscope=0.03,
@@ -56,7 +56,7 @@ SEEN = (
 
 
 def pinned(flight, parameters=None):
-    """The report of each step of a filter whose only particle is the true pose."""
+    """Reports of a filter whose only particle is the true pose."""
     model, rows, carry = UavModel(parameters or flight.parameters, flight.start), [], None
     states = [Pose(p[None], R[None]) for p, R in zip(*flight.poses, strict=True)]
     for t, y in enumerate(flight.observations):
@@ -96,18 +96,18 @@ def usual(sharp_flights):
     return sharp_innovations(sharp_flights)
 
 
-def test_innovations_where_every_noise_is_seen(usual):
+def test_innovations_are_consistent_where_every_noise_matters(usual):
     """4,000 steps; for the barometer 5% is two standard deviations, for all others more."""
     np.testing.assert_allclose(usual, 1, atol=0.05)
 
 
 @pytest.mark.parametrize("name", SEEN)
-def test_half_of_a_noise_is_noticed(sharp_flights, usual, name):
+def test_halving_any_noise_makes_innovations_inconsistent(sharp_flights, usual, name):
     found = sharp_innovations(sharp_flights, **{name: 0.5 * getattr(SHARP, name)})
     assert np.abs(found / usual - 1).max() > 0.05
 
 
-def test_accelerations_and_turn_rates_vary_as_much_as_they_should():
+def test_accelerations_and_turn_rates_have_stationary_variance():
     """x+ = a x + w has the variance of x if w has 1 - a^2 of it."""
     q = Parameters(acceleration=0.7, acceleration_time=2.0, turn=0.2, turn_time=0.5)
     assert (q.acceleration_decay, q.turn_decay) == pytest.approx((np.exp(-0.025), np.exp(-0.1)))
@@ -129,7 +129,7 @@ def random_filters(n, d, seed=0):
     return rng.normal(size=(n, d)), B @ B.swapaxes(1, 2) / d + 0.1 * np.eye(d)
 
 
-def test_the_chosen_pose_measures_velocities_as_a_kalman_filter_would():
+def test_advance_is_a_kalman_update_and_prediction():
     m, P = random_filters(7, 9)
     moved = np.random.default_rng(1).normal(size=(7, 3))
     dt, decay, variances = 0.1, 0.8, np.array([0.3, 0.2, 0.5, 0.7])
@@ -311,8 +311,8 @@ def test_the_predictive_mixture_is_that_of_the_increments():
         np.testing.assert_allclose(p.covariances[i], expected, atol=1e-15)
 
 
-def test_the_survey_path_is_what_its_sensors_feel():
-    """Without noise the accelerometer is the second difference of the path, seen by the body."""
+def test_noise_free_sensors_are_derivatives_of_the_survey_path():
+    """Without noise the accelerometer is the second difference of the path in body axes."""
     quiet = replace(
         *(Q,), accelerometer=1e-12, gyroscope=1e-12, initial_accelerometer_bias=0.0,
         initial_gyroscope_bias=0.0, accelerometer_walk=0.0, gyroscope_walk=0.0,
@@ -345,7 +345,7 @@ def changed(y, **fields):
 
 
 def test_many_uncertain_landmarks_do_not_overflow():
-    """The determinants of all landmarks together are no number any more."""
+    """The product of the determinants of all landmarks overflows."""
     p, R, m, C = random_view(1, 60)
     pixels, _ = project(Pose(p[0], R[0]), m[0], 320.0)
     pixels[np.isnan(pixels)] = 0.0
@@ -379,7 +379,7 @@ def test_two_seconds_without_landmarks_and_a_dead_barometer():
     assert errors.max() < usual.max() + 2
 
 
-def test_between_two_images_the_tracks_go_on():
+def test_tracks_continue_between_images():
     flight = survey_flight(160, rng=2)
     blind = [changed(y, tracks=None, pixels=[]) for y in flight.observations]
     ys = [blind[t] if t % 2 else y for t, y in enumerate(flight.observations)]
@@ -398,14 +398,14 @@ def test_between_two_images_the_tracks_go_on():
     ],
     ids=["position", "rotation"],
 )
-def test_a_first_step_that_is_known_for_certain(known):
+def test_a_first_step_without_uncertainty_is_finite(known):
     flight = survey_flight(20, rng=1, parameters=Parameters(**known))
     errors, reports = run(flight, flight.observations)
     assert np.isfinite([reports[1]["position"], reports[1]["rotation"]]).all()
     assert errors.max() < 1
 
 
-def test_a_track_that_jumps_is_gated_dropped_and_begun_again():
+def test_a_track_that_jumps_is_gated_dropped_and_restarted():
     flight = survey_flight(120, rng=1)
     ys = list(flight.observations)
     usual, quiet = run(flight, ys)
@@ -455,7 +455,7 @@ def test_filters_of_all_rules_follow_the_flight(rule):
     assert np.linalg.norm(error[3:]) < 0.02
 
 
-def test_python_source_of_the_kernels_does_the_same_as_the_compiled_code(monkeypatch):
+def test_compiled_uav_kernels_equal_their_python_source(monkeypatch):
     flight = survey_flight(6, rng=0)
     ys = list(flight.observations)
     pixels = ys[3].pixels.copy()
@@ -498,22 +498,22 @@ BAD = {
         r"turn_time must be a positive number, got 0",
     ),
     "no slots": (lambda: Parameters(slots=0), r"slots must be a positive integer, got 0"),
-    "loss": (lambda: Parameters(track_loss=1.5), r"track_loss must be a probability, got 1.5"),
+    "loss": (lambda: Parameters(track_loss=1.5), r"track_loss must be in \[0, 1\], got 1.5"),
     "NaN": (lambda: Parameters(turn=float("nan")), r"turn must be a non-negative number, got nan"),
     "no rotation": (lambda: Start(rotation=2 * np.eye(3)), r"rotation must hold rotations"),
     "two speeds": (lambda: Start(velocity=[1.0, 2.0]), r"velocity must have shape \(3,\), got \(2"),
     "no time": (lambda: survey_flight(0), r"T must be a positive integer, got 0"),
-    "short sensor": (lambda: Observation([1.0]), r"accelerometer must be three numbers.*got \[1.0"),
-    "infinite": (lambda: Observation(gyroscope=[np.inf] * 3), r"gyroscope must be three numbers"),
-    "infinite height": (lambda: Observation(barometer=np.inf), r"barometer must be one number"),
-    "no height": (lambda: Observation(barometer=None), r"barometer must be one number.*got None"),
+    "short sensor": (lambda: Observation([1.0]), r"accelerometer must be three .*got \[1.0"),
+    "infinite": (lambda: Observation(gyroscope=[np.inf] * 3), r"gyroscope must be three finite"),
+    "infinite height": (lambda: Observation(barometer=np.inf), r"barometer must be a finite"),
+    "no height": (lambda: Observation(barometer=None), r"barometer must be a finite.*got None"),
     "track twice": (
         lambda: Observation(tracks=[1, 1], pixels=[[0, 0]] * 2),
-        r"tracks must be different numbers",
+        r"tracks must be distinct",
     ),
     "no whole number": (
         lambda: Observation(tracks=[0.5], pixels=[[0, 0]]),
-        r"tracks must be whole numbers",
+        r"tracks must be integers",
     ),
     "pixel missing": (
         lambda: Observation(tracks=[1, 2], pixels=[[0.0, 0.0]]),
@@ -529,7 +529,7 @@ def test_bad_input_is_named(case):
         call()
 
 
-def test_observations_and_beliefs_of_other_models_are_refused():
+def test_observations_and_beliefs_of_other_models_are_rejected():
     pf = skh.ParticleFilter(skh.models.uav(), skh.Stratified(), 5, rng=0)
     with pytest.raises(TypeError, match=r"y at t=0 must be an Observation of the UAV, got 3.0"):
         pf.step(3.0)

@@ -1,4 +1,4 @@
-"""All experiments, their claims, and what they import."""
+"""All experiments, their claims and their imports."""
 
 import subprocess
 import sys
@@ -8,14 +8,14 @@ from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
 from skh.reproduction.claim import Claim, together
 
 
-def test_parts_decide_together():
+def test_verdicts_of_parts_are_combined():
     assert together([True, True]) is True
     assert together([True, None]) is None
     assert together([None, False]) is False
     assert together([]) is None
 
 
-def test_every_claim_has_a_name_of_its_own():
+def test_claim_names_are_unique():
     names = [claim.name for entry in STUDIES for claim in entry.claims]
     assert len(set(names)) == len(names) > 20
     assert all(isinstance(c, Claim) and c.words for entry in STUDIES for c in entry.claims)
@@ -34,7 +34,7 @@ def test_quick_and_full_are_the_same_experiments():
 
 
 def test_experiments_and_claims_need_neither_matplotlib_nor_typer():
-    """Workers of a cluster import the catalogue's folders and draw nothing."""
+    """Workers of a cluster import the experiments but do not draw."""
     program = "import sys, skh.reproduction.catalogue; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert not {"matplotlib", "PIL", "typer"} & set(run.stdout.decode().split())

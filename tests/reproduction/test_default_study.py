@@ -37,7 +37,7 @@ def test_the_default_rule_is_compared_with_the_best_fixed_one():
         claims.near_the_best_fixed(filters({"default": {20: 1.0}}, "lgss3"), limit=1.05)
 
 
-def test_the_default_rule_in_one_cell():
+def test_the_default_rule_must_keep_its_limit_in_one_cell():
     options = {"model": "volatility", "n": 100}
     assert claims.in_one_cell(cells_of_default(0.05), **options, limit=0.06).holds is True
     assert claims.in_one_cell(cells_of_default(0.07), **options, limit=0.06).holds is False

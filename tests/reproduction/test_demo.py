@@ -39,7 +39,7 @@ def test_records_are_complete_and_reproducible(records):
     assert median(placed, "mmd") < median(drawn, "mmd")
 
 
-def test_the_points_of_each_rule_stand_for_one_distribution(records):
+def test_the_points_of_all_rules_represent_one_distribution(records):
     placed = select(records, model=PLACED)
     x, height = np.array([(r.x, r.y) for r in select(placed, rule=DENSITY)]).T
     share = height * (x[1] - x[0])

@@ -1,4 +1,4 @@
-"""Same records whatever runs the tasks and however often it is interrupted."""
+"""Records do not depend on the executor or on interruptions."""
 
 import os
 import random
@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
 
 def numbers(records):
-    """All fields but the measured time, as text: NaN is equal to itself there."""
+    """All fields except the measured time, as text, so that NaN equals NaN."""
     return [repr(replace(r, seconds=0.0, rule_seconds=0.0)) for r in records]
 
 
@@ -98,8 +98,8 @@ def _finished(folder):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is a matter of POSIX systems")
-def test_killed_three_times_at_random_moments_then_finished(tmp_path, expected):
-    moments = random.Random()  # truly random: every run of this test is another one
+def test_a_run_killed_three_times_resumes_without_loss(tmp_path, expected):
+    moments = random.Random()  # deliberately not seeded
     kept = {}
     for _ in range(3):
         process = _start(tmp_path)
@@ -122,7 +122,7 @@ def test_killed_three_times_at_random_moments_then_finished(tmp_path, expected):
 
 @dataclass(frozen=True)
 class Dice:
-    """The example in the module `task`, with a die that falls off the table."""
+    """The example of the module `task`, with a task that fails."""
 
     name: ClassVar[str] = "dice"
     alone: ClassVar[bool] = True
@@ -144,7 +144,7 @@ def test_a_task_that_fails_does_not_stop_the_others(tmp_path):
     assert [r.n for r in Store(tmp_path).read()] == [1, 3]
 
 
-def test_another_configuration_or_code_is_refused_and_named(tmp_path, monkeypatch):
+def test_another_configuration_or_code_is_rejected_and_named(tmp_path, monkeypatch):
     with local(1) as engine:
         complete(Dice(), tmp_path, engine)
         with pytest.raises(StoreError, match="records of another configuration; they are kept"):
@@ -156,7 +156,7 @@ def test_another_configuration_or_code_is_refused_and_named(tmp_path, monkeypatc
     assert len(Store(tmp_path).read()) == 3
 
 
-def test_a_worker_with_another_version_is_refused():
+def test_a_worker_with_another_version_is_rejected():
     asked = dict(executor.provenance(Dice()), code="another")
     outcome = executor.execute(Dice(), Dice().tasks()[0], asked)
     assert "this worker has other versions" in outcome.error

@@ -1,4 +1,4 @@
-"""What counts as another version of an experiment, and what does not."""
+"""Changes that give an experiment another fingerprint, and changes that do not."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from small import MIXTURE, SYNTHETIC
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_only_what_the_tasks_of_an_experiment_import_counts(name):
+def test_only_modules_imported_by_the_tasks_count(name):
     tasks = EXPERIMENTS[name].kind.__module__
     needed = closure(tasks)
     assert {tasks, "skh.reproduction.rules", skh.FWQuad.__module__} <= needed
@@ -22,7 +22,7 @@ def test_only_what_the_tasks_of_an_experiment_import_counts(name):
     assert not last & {"cli", "executor", "store", "page"}
 
 
-def test_what_is_imported_indirectly_counts():
+def test_indirect_imports_count():
     needed = closure("skh.reproduction.runtime.tasks")
     library = {skh.models.jmls.__module__, skh.kalman_filter.__module__}
     assert {*library, "skh.reproduction.mixture.tasks"} <= needed

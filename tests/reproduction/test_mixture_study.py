@@ -38,7 +38,7 @@ def test_line_search_must_be_about_equal():
 
 
 def scaled(records, factors, **where):
-    """The records, a rule's error times its factor in some cells, with noise of its own."""
+    """Scale the errors of rules in some cells, with independent noise."""
     inside, rng = {id(r) for r in select(records, **where)}, np.random.default_rng(1)
     errors = (r.mmd * (factors.get(r.rule, 1.0) if id(r) in inside else 1.0) for r in records)
     noisy = (error * np.exp(0.05 * rng.standard_normal()) for error in errors)

@@ -44,10 +44,10 @@ def test_every_file_is_written(made):
     table = (out / "claims.md").read_text()
     assert table.count("\n") == len(judged) + 2
     assert "“FCFW always performs best”" in table
-    assert "“(not in the paper" not in table  # a remark is no quotation
+    assert "“(not in the paper" not in table  # remarks are not quotations
 
 
-def test_the_report_needs_nothing_else(made):
+def test_the_report_is_self_contained(made):
     page = (made[0] / "report.html").read_text()
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
     assert "http" not in re.sub(r"base64,[^\"]*", "", page)
@@ -66,7 +66,7 @@ def test_the_report_is_the_same_from_the_archive(made, tmp_path):
     ).read_text()
 
 
-def test_a_part_of_a_run_is_reported_with_what_is_missing(tmp_path):
+def test_a_partial_run_is_reported_with_its_gaps(tmp_path):
     with local(1) as engine:
         complete(MIXTURE, tmp_path / "mixture", engine)
     for path in sorted((tmp_path / "mixture" / "tasks").iterdir())[4:]:
@@ -79,7 +79,7 @@ def test_a_part_of_a_run_is_reported_with_what_is_missing(tmp_path):
 
 @pytest.mark.parametrize("experiment", SMALL, ids=lambda e: e.name)
 def test_an_unfinished_run_goes_on_from_the_archive(made, tmp_path, experiment):
-    """On another machine, say: nothing that is archived is computed again."""
+    """Archived records are not computed again, for instance on another machine."""
     folder = made[0] / experiment.name
     copied = shutil.copytree(folder, tmp_path / "half" / experiment.name)
     left_out = sorted((copied / "tasks").glob("*.json"))[1]
@@ -92,7 +92,7 @@ def test_an_unfinished_run_goes_on_from_the_archive(made, tmp_path, experiment):
     assert list(map(repr, ours.read())) == list(map(repr, Store(copied).read()))
 
 
-def test_archived_records_of_other_code_are_neither_gone_on_with_nor_replaced(
+def test_archived_records_of_other_code_are_neither_continued_nor_replaced(
     made, tmp_path, monkeypatch
 ):
     archive(tmp_path, {"mixture": made[1]["mixture"]})

@@ -22,7 +22,7 @@ def test_growth_of_the_time():
     assert claims.fw_linear_in_n(timed(2)).holds is False
     quadratic = timed(2, "FCFW")
     assert claims.fcfw_quadratic(quadratic).holds is True
-    assert claims.fcfw_quadratic(timed(0.5, "FCFW")).holds is True  # less is no fault
+    assert claims.fcfw_quadratic(timed(0.5, "FCFW")).holds is True  # slower growth is allowed
     assert claims.fcfw_quadratic(timed(3, "FCFW")).holds is False
 
 
@@ -55,7 +55,7 @@ def test_the_overhead_is_counted_in_particles():
 
 def test_placing_pays_if_it_reaches_the_error_of_random_particles_with_fewer():
     def verdict(power):
-        """Errors n^-0.5 of cheap rules, n^power of dear ones."""
+        """Errors n^-0.5 of cheap rules, n^power of expensive ones."""
         errors = {"PF": -0.5, "SQMC": -0.5, "SKH-FW": power, "SKH-FCFW": power}
         fixed = {"field": "rmse", "model": FILTERING}
         return claims.placing_pays(

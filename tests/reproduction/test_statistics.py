@@ -22,7 +22,7 @@ def test_a_ratio_is_paired_by_batch_and_n():
     a, b = rows("a", {10: 1.0, 20: 0.5}), rows("b", {10: 2.0, 20: 1.0})
     found = ratio(a, b, "mmd")
     assert found.mean == pytest.approx(0.5)
-    assert found.low == pytest.approx(0.5)  # the noise is the same, so that it cancels
+    assert found.low == pytest.approx(0.5)  # equal noise cancels
     assert found.below_one is True
     assert found.batches == 8
     assert ratio(b, a, "mmd").below_one is False
@@ -32,7 +32,7 @@ def test_a_ratio_is_paired_by_batch_and_n():
         ratio(a, rows("b", {30: 1.0}), "mmd")
 
 
-def test_a_ratio_near_one_is_remarked_upon():
+def test_a_ratio_near_one_has_a_remark():
     a, b = rows("a", {10: 0.99}), rows("b", {10: 1.0})
     assert "of little use" in remark([ratio(a, b, "mmd")])
     assert remark([ratio(rows("a", {10: 0.5}), b, "mmd"), ratio(b, a, "mmd")]) == ""
@@ -46,8 +46,8 @@ def test_a_difference_of_independent_batches():
     assert isnan(difference(a[:1], b).high)
 
 
-def test_the_interval_of_a_median_holds_it_as_often_as_it_says():
-    """Ten values: all but the outermost two, which hold it with probability 1 - 22 / 1024."""
+def test_the_interval_of_a_median_has_its_nominal_coverage():
+    """Ten values: the interval without the outermost two has coverage 1 - 22 / 1024."""
     rng = np.random.default_rng(0)
     draws = rng.exponential(size=(4_000, 10))
     assert median_interval(draws[0]) == tuple(np.sort(draws[0])[[1, -2]])
@@ -66,6 +66,6 @@ def test_a_power_law_is_found():
     assert medians(rows("a", {10: 1.0}, noise=0.0), "mmd") == {10: 1.0}
 
 
-def test_selection_takes_alternatives():
+def test_selection_accepts_alternatives():
     records = rows("a", {10: 1.0, 20: 1.0, 30: 1.0}, batches=1)
     assert [r.n for r in select(records, n=(10, 30), rule="a")] == [10, 30]

@@ -1,4 +1,4 @@
-"""Records on disk: complete or not there, and never silently wrong."""
+"""Records on disk: complete or absent, never silently wrong."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ def test_records_come_back_exactly(store):
 
 
 @pytest.mark.parametrize("kept", [0, 10, 65, 100, -2])
-def test_a_cut_file_is_reported_and_left_alone(store, kept):
+def test_a_truncated_file_is_reported_and_left_unchanged(store, kept):
     path = next((store.folder / "tasks").iterdir())
     whole = path.read_bytes()
     path.write_bytes(whole[:kept])
@@ -84,13 +84,13 @@ def test_left_over_temporary_files_are_removed(store):
     assert not left.exists()
 
 
-def test_a_folder_that_cannot_be_made_is_reported(tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot write to"):
         Store(tmp_path / "file" / "mixture").open({})
 
 
-def test_a_file_is_replaced_as_a_whole(tmp_path):
+def test_a_file_is_replaced_atomically(tmp_path):
     write_atomically(tmp_path / "a", "one")
     write_atomically(tmp_path / "a", b"two")
     assert (tmp_path / "a").read_text() == "two"

@@ -1,4 +1,4 @@
-"""The UAV experiment: its tasks, its errors worked out by hand, its claims on made-up records."""
+"""The UAV experiment: its tasks, errors against hand calculation, claims on made-up records."""
 
 from dataclasses import replace
 from math import isnan, nan
@@ -51,7 +51,7 @@ def test_a_task_is_a_function_of_its_name(records):
     assert [str(replace(r, **seconds)) for r in first] == again
 
 
-def test_each_run_leaves_its_positions_and_its_end(records):
+def test_each_run_records_its_positions_and_totals(records):
     of_run = [
         r for r in records if (r.model, r.rule, r.n, r.batch) == ("flight-1", "SKH-FW", 10, 1)
     ]
@@ -156,7 +156,7 @@ def test_the_rule_must_be_as_fast_as_the_paper_s():
     assert holds(20.0) is False
 
 
-def test_errors_that_stay_do_not_accumulate():
+def test_constant_errors_do_not_accumulate():
     made = [replace(r, time=t) for r in REFERENCES for t in (1.0, 2.0, 3.0, 4.0)]
     grows = [*made, *(run("PF", 50, 0, 1 + t, time=t) for t in (1.0, 2.0, 3.0, 4.0))]
     stays = [*made, *(run("PF", 50, 0, 2.0, time=t) for t in (1.0, 2.0, 3.0, 4.0))]
@@ -165,7 +165,7 @@ def test_errors_that_stay_do_not_accumulate():
 
 
 def test_placed_particles_do_one_step_better_than_four_times_as_many_random_ones():
-    """Ten moments of one flight, the same mixtures of 50 components for all; M = 2,000."""
+    """Ten times of one flight, the same mixtures of 50 components for all; M = 2,000."""
     flight = survey_flight(110, rng=11)
     few = {"SKH": replace(Uav(), search_points=2_000).rules()["SKH-FCFW"], "PF": skh.Stratified()}
     at = set(range(15, 110, 10))
@@ -197,7 +197,7 @@ def test_a_single_step_is_that_of_a_filter_even_where_records_are_moved():
     np.testing.assert_allclose(sd, np.sqrt(np.diag(after.covariance)), rtol=1e-12)
 
 
-def test_pictures_of_a_run_that_has_only_begun(records):
+def test_figures_of_an_incomplete_run(records):
     assert pictures([r for r in records if r.rule != "reference"]) == []
     assert pictures([r for r in records if r.rule == "reference"]) == []
     begun = [r for r in records if r.model == "flight-0" and r.batch == 0]
@@ -211,7 +211,7 @@ def test_pictures_of_a_run_that_has_only_begun(records):
     assert len(whole(begun)) == 1 + 2 * len(Uav().rules())
 
 
-def test_single_steps_leave_one_record_per_rule_and_n(records):
+def test_single_steps_give_one_record_per_rule_and_n(records):
     steps = [r for r in records if r.model == "one-step"]
     assert len(steps) == 2 * 2 * len(Uav().rules())
     assert {r.batch for r in steps} == {0, 1}
@@ -237,7 +237,7 @@ def test_few_beat_many_in_single_steps_if_they_do_on_all_flights():
     assert verdict([0.5, 1.5, 0.9], [1.0, 1.0, 1.0]).holds is None
 
 
-def test_a_whitened_rule_is_one_with_the_mixture_s_covariance_as_its_metric():
+def test_a_whitened_rule_uses_the_mixture_covariance_as_its_metric():
     rng = np.random.default_rng(0)
     B = rng.normal(size=(4, 3, 3))
     p = skh.GaussianMixture(rng.random(4), rng.normal(size=(4, 3)), B @ B.swapaxes(1, 2))
@@ -257,7 +257,7 @@ def test_figures_draw_records_and_filter_nothing(records, monkeypatch):
     assert [p.name for p in pictures(records)][-1] == "uav-above"
 
 
-def test_an_observed_rule_notes_times_and_mmds():
+def test_an_observed_rule_records_times_and_mmds():
     p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
     kernel, ticks = skh.GaussianKernel(1.0), iter(range(100))
     observed = Observed(skh.Stratified(), [kernel], clock=lambda: float(next(ticks)))

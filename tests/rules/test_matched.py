@@ -1,4 +1,4 @@
-"""Points with the first two moments of their mixture."""
+"""Points that match the first two moments of their mixture."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_both_moments_are_those_of_the_mixture(rule, d, kind):
     (mean, covariance), (_, other) = moments(after), moments(before)
     np.testing.assert_allclose(mean, p.mean, atol=1e-12)
     np.testing.assert_allclose(covariance, p.covariance, rtol=1e-7, atol=1e-7)
-    assert np.abs(other - p.covariance).max() > 1e-3  # there was something to do
+    assert np.abs(other - p.covariance).max() > 1e-3  # not matched before
     np.testing.assert_array_equal(after.w, before.w)
 
 
@@ -54,7 +54,7 @@ def test_units_do_not_matter():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_too_few_points_get_the_mean_and_are_not_torn_apart(n):
+def test_too_few_points_match_the_mean_without_inflating_the_covariance(n):
     p = skh.GaussianMixture(
         [0.5, 0.5], [[0.0, 1.0, 0.0], [2.0, 1.0, 0.0]], np.diag([1.0, 0.0, 4.0])
     )
@@ -65,6 +65,6 @@ def test_too_few_points_get_the_mean_and_are_not_torn_apart(n):
     assert (points.x[:, 1] == 1.0).all()  # a direction without any spread
 
 
-def test_a_rule_is_asked_for():
+def test_a_rule_is_required():
     with pytest.raises(TypeError, match=r"rule must be a rule such as skh.Stratified\(\), got 0.3"):
         skh.Matched(0.3)

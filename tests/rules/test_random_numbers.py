@@ -1,4 +1,4 @@
-"""Random numbers from a key: the published generator, and the distributions they claim to have."""
+"""Random numbers from a key: the published generator, and tests of their distributions."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from skh.rules.random_numbers import normals, uniforms
 
 
 def test_bits_are_those_of_splitmix64():
-    """The first numbers for the seed 1234567, as other implementations publish them."""
+    """The first numbers for the seed 1234567, as published for other implementations."""
     published = [
         6457827717110365317,
         3203168211198807973,
@@ -44,7 +44,7 @@ def test_normal_numbers_are_normal(z):
     assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > 1e-3
 
 
-def test_the_tail_is_drawn_by_its_own_law(z):
+def test_numbers_in_the_tail_have_the_tail_distribution(z):
     beyond = np.abs(z[np.abs(z) > _numba.random_numbers.TAIL])
     share = 2 * stats.norm.sf(_numba.random_numbers.TAIL)
     assert abs(beyond.size - z.size * share) < 4 * np.sqrt(z.size * share)

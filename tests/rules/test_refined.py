@@ -1,4 +1,4 @@
-"""Moving all points: gradients against finite differences, ancestors against Bayes' rule."""
+"""Refinement of all points: gradients by finite differences, ancestors by Bayes' rule."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_energy_is_the_squared_mmd_and_its_gradient_that_of_finite_differences(k
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
-def test_energy_of_poses(kind):  # six dimensions are done in one pass
+def test_energy_of_poses(kind):  # six dimensions have kernels of their own
     p = oracles.random_mixture(5, 6, np.random.default_rng(3), kind)
     assert_energy(skh.GaussianKernel((1.0, 10.0)), p)
 
@@ -49,11 +49,11 @@ def assert_energy(kernel, p):
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
 @every_kernel
-def test_refinement_lowers_the_mmd_and_tells_the_exact_one(kernel, kind):
+def test_refinement_lowers_the_mmd_and_reports_it_exactly(kernel, kind):
     p = oracles.random_mixture(20, 2, np.random.default_rng(0), kind)
     plain = skh.FWQuad(kernel, search_points=500)(p, 30, rng=1)
     moved = skh.FWQuad(kernel, search_points=500, refine=skh.Refine(20))(p, 30, rng=1)
-    assert moved.mmd < 0.97 * plain.mmd  # three wide scales leave the least to gain
+    assert moved.mmd < 0.97 * plain.mmd  # least gain for three wide scales
     assert moved.mmd == pytest.approx(skh.mmd(kernel, p, moved.x, moved.w), abs=1e-9)
     np.testing.assert_array_equal(moved.w, plain.w)
     np.testing.assert_array_equal(moved.mmd_trace, plain.mmd_trace)
@@ -68,7 +68,7 @@ def test_refinement_needs_no_search(start):
     np.testing.assert_array_equal(points.w, np.full(50, 1 / 50))
 
 
-def test_the_figures_that_refinement_must_reach_on_the_mixtures_of_the_paper():
+def test_refinement_reaches_the_known_mmd_on_the_papers_mixtures():
     """K = 100, N = 100: medians over five mixtures."""
     rng = np.random.default_rng(7)
     flat = [paper_mixture(rng, 2) for _ in range(5)]
@@ -87,7 +87,7 @@ def paper_mixture(rng, d, K=100):
     return skh.GaussianMixture(rng.random(K), rng.uniform(-5, 5, (K, d)), rng.uniform(0.1, 4.1, K))
 
 
-def test_points_that_another_kernel_has_measured_are_measured_anew():
+def test_refinement_remeasures_points_of_another_kernel():
     p, kernel = oracles.random_mixture(20, 2, np.random.default_rng(0)), skh.GaussianKernel(1.0)
     points = skh.FWQuad(skh.GaussianKernel(10.0))(p, 20, rng=0)
     moved = skh.Refine(5)(kernel, p, points, rng=0)
@@ -133,14 +133,14 @@ def test_rao_blackwellization_stays_right_with_moved_points():
     assert errors["moved"] < 0.05
 
 
-def test_equal_points_of_a_perfect_rule_stay_where_they_are():
+def test_points_of_an_exact_rule_do_not_move():
     p = skh.GaussianMixture([0.5, 0.5], [[0.0], [1.0]], 0.0)
     start = skh.WeightedPoints(p.means, p.weights, np.arange(2))
     moved = skh.Refine(5)(skh.GaussianKernel(1.0), p, start, rng=0)
     np.testing.assert_allclose(moved.x, p.means, atol=1e-4)
 
 
-def test_a_kernel_that_is_none_is_named():
+def test_an_invalid_kernel_is_named():
     with pytest.raises(TypeError, match=r"kernel must be a GaussianKernel or None, got 1\.0"):
         skh.Refined(kernel=1.0)
 
@@ -167,7 +167,7 @@ def test_points_measured_by_another_kernel_get_the_mmd_of_this_one():
     assert points.mmd == pytest.approx(skh.mmd(kernel, p, points.x, points.w), abs=1e-9)
 
 
-def test_a_point_without_weight_stays_and_the_others_move():
+def test_a_point_of_zero_weight_stays_and_the_others_move():
     p = oracles.random_mixture(5, 2, np.random.default_rng(0))
     kernel = skh.GaussianKernel(1.0)
 
@@ -183,7 +183,7 @@ def test_a_point_without_weight_stays_and_the_others_move():
     np.testing.assert_allclose(after.x[0], before.x[0], atol=1e-3)
 
 
-def test_reweighing_keeps_its_floor_and_lowers_the_mmd():
+def test_reweighting_keeps_its_floor_and_lowers_the_mmd():
     p = oracles.random_mixture(20, 2, np.random.default_rng(0))
     kernel = skh.GaussianKernel(20.0)
     kept, free = (

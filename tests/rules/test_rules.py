@@ -1,4 +1,4 @@
-"""One battery over all rules: what every quadrature rule must satisfy."""
+"""One battery of tests over all quadrature rules."""
 
 import warnings
 
@@ -92,7 +92,7 @@ def test_mean_converges_to_the_mixtures(rule):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 100, 127, 128, 129])
 @pytest.mark.parametrize("order", ["storage", "hilbert"])
-def test_sobol_takes_any_number_without_a_warning(n, order):
+def test_sobol_accepts_any_number_of_points_without_a_warning(n, order):
     p = oracles.random_mixture(6, 2, np.random.default_rng(0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -114,7 +114,7 @@ def test_stratified_and_systematic_choose_by_one_number_in_each_stratum():
 
 
 def test_strata_have_offsets_of_their_own_or_one_in_common():
-    """With 1,000 fine components the chosen one tells the offset within its stratum."""
+    """With 1,000 equal components the chosen one reveals the offset within its stratum."""
     p = skh.GaussianMixture(np.ones(1000), np.zeros((1000, 1)), 1.0)
     strata = np.arange(10) * 100
     assert len(set(skh.Systematic()(p, 10, rng=0).component - strata)) == 1
@@ -146,7 +146,7 @@ AROUND = {
 
 
 @pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
-def test_a_rule_inside_another_may_return_lists_but_no_nonsense(around):
+def test_inner_rules_may_return_lists_and_are_checked(around):
     p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
 
     def arrays(p, n, *, rng=None):
@@ -167,7 +167,7 @@ def test_a_rule_inside_another_may_return_lists_but_no_nonsense(around):
 
 
 def test_the_last_stratum_ends_below_one(monkeypatch):
-    """(n - 1 + u) / n may round to one, where there is no component."""
+    """(n - 1 + u) / n may round to one, beyond the last component."""
     monkeypatch.setattr("skh.rules.sampling.uniforms", lambda rng, n: np.full(n, 1 - 2.0**-53))
     p = skh.GaussianMixture(np.ones(4), np.arange(4.0)[:, None], 0.0)
     points = skh.Stratified()(p, 100_000, rng=0)

@@ -1,4 +1,4 @@
-"""A mixture of few components as a sample of a smooth law, and what that is worth in a filter."""
+"""Smoothed rules: bandwidth, shifts, ancestors, and their effect in a filter."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def test_shrinking_keeps_mean_and_covariance(share, kind):
     assert spread == pytest.approx((1 - share) ** 0.5, abs=1e-12)
 
 
-def test_a_share_is_between_nothing_and_all():
+def test_the_share_must_be_between_zero_and_one():
     p = oracles.random_mixture(3, 2, np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"share must be a number in \[0, 1\], got 1.5"):
         p.shrunk(1.5)
@@ -44,21 +44,21 @@ def test_bandwidth_is_silvermans_and_counts_components_by_their_weight():
     assert squared_bandwidth(skh.GaussianMixture([1.0], [[0.0]], 1.0)) == 1.0
 
 
-def test_one_component_is_smooth_already():
+def test_one_component_is_not_smoothed():
     p = skh.GaussianMixture([1.0], [[1.0, 2.0]], np.diag([1.0, 4.0]))
     plain, smooth = skh.Stratified()(p, 20, rng=1), skh.Smoothed(skh.Stratified())(p, 20, rng=1)
     np.testing.assert_allclose(smooth.x, plain.x, rtol=1e-12)
 
 
-def test_points_fill_the_gap_between_two_lumps():
+def test_points_fill_the_gap_between_two_components():
     p = skh.GaussianMixture([0.5, 0.5], [[-1.0], [1.0]], 0.01)
     points = skh.Smoothed(skh.QuasiMonteCarlo())(p, 200, rng=0)
     assert (np.abs(points.x) < 0.5).sum() > 20
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)
-def test_shift_is_what_can_be_known_of_how_far_the_kernel_has_moved_a_component(kind):
-    """By brute force: delta given delta + e = off for Gaussians, from their joint covariance."""
+def test_shift_is_the_posterior_of_the_kernel_displacement(kind):
+    """Against the conditional law of delta given delta + e, from the joint covariance."""
     p = oracles.random_mixture(6, 2, np.random.default_rng(1), kind)
     points = skh.Smoothed(skh.Stratified())(p, 30, rng=0)
     h2, B = squared_bandwidth(p), covariance_of_means(p)[0]
@@ -79,7 +79,7 @@ def test_a_known_state_is_not_moved():
     np.testing.assert_array_equal(points.shift.root, 0.0)
 
 
-def test_the_rule_inside_hears_of_the_likelihood():
+def test_the_inner_rule_gets_the_information():
     heard = []
 
     def listening(p, n, *, rng=None):
@@ -93,8 +93,8 @@ def test_the_rule_inside_hears_of_the_likelihood():
     assert all(information is not None for information in heard[2:])
 
 
-def test_several_modes_are_run_into_each_other():
-    """What the documentation warns of: 2.8 against 0.13 over 8 sets of 100 steps."""
+def test_smoothing_harms_where_the_filter_has_two_modes():
+    """As documented: errors of 2.8 against 0.13 over 8 sets of 100 steps."""
     model = skh.models.nonlinear_benchmark()
     _, ys = model.simulate(40, rng=0)
     exact = skh.particle_filter(model, ys, skh.Stratified(), 50_000, rng=1).means
@@ -117,8 +117,8 @@ WRAPPED = {
 
 
 @pytest.mark.parametrize("name", WRAPPED)
-def test_rules_that_move_points_take_ancestors_from_the_mixture_as_it_is(name):
-    """Two narrow components: each point comes from the nearer one, which has not moved."""
+def test_ancestors_of_moved_points_are_those_of_the_unsmoothed_mixture(name):
+    """Two narrow components: the ancestor of a point is the nearer unsmoothed component."""
     p = skh.GaussianMixture([0.5, 0.5], [[-1.0], [1.0]], 0.01)
     points = WRAPPED[name](p, 30, rng=0)
     x = points.x[:, 0]
@@ -128,7 +128,7 @@ def test_rules_that_move_points_take_ancestors_from_the_mixture_as_it_is(name):
     np.testing.assert_array_equal(points.component[far], (x[far] > 0).astype(int))
 
 
-def test_mmd_to_the_mixture_is_measured_by_who_knows_it():
+def test_mmd_is_nan_unless_measured():
     p = oracles.random_mixture(6, 2, np.random.default_rng(0))
     kernel = skh.GaussianKernel(1.0)
     rule = skh.Smoothed(skh.FWQuad(kernel))
@@ -138,7 +138,7 @@ def test_mmd_to_the_mixture_is_measured_by_who_knows_it():
     np.testing.assert_array_equal(points.shift.mean, rule(p, 10, rng=0).shift.mean)
 
 
-def test_a_shift_is_one_per_point():
+def test_a_shift_must_have_one_row_per_point():
     def careless(p, n, *, rng=None):
         points = skh.Smoothed(skh.Stratified())(p, n, rng=rng)
         return replace(points, shift=replace(points.shift, mean=points.shift.mean[:-1]))
@@ -147,7 +147,7 @@ def test_a_shift_is_one_per_point():
         skh.ParticleFilter(skh.models.lgss3(), careless, 10, rng=0).step([0.0, 0.0])
 
 
-def test_a_rule_inside_is_checked_like_any_other():
+def test_points_of_the_inner_rule_are_checked():
     def astray(p, n, *, rng=None):
         return replace(skh.Stratified()(p, n, rng=rng), component=np.full(n, len(p)))
 
@@ -155,7 +155,7 @@ def test_a_rule_inside_is_checked_like_any_other():
         skh.Smoothed(astray)(skh.GaussianMixture([1.0], [[0.0]], 1.0), 5)
 
 
-def test_a_rule_is_asked_for():
+def test_a_rule_is_required():
     with pytest.raises(TypeError, match=r"rule must be a rule such as skh.Stratified\(\), got 0.3"):
         skh.Smoothed(0.3)
     with pytest.raises(ValueError, match="rule must not smooth as well"):

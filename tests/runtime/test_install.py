@@ -24,7 +24,7 @@ def test_a_second_process_finds_the_compiled_code_on_disk():
     assert run.stdout.split() == ["[0,", "0,", "0,", "0]"]
 
 
-def test_importing_loads_nothing_that_many_programs_never_use():
+def test_import_does_not_load_optional_modules():
     code = "import sys, skh; print(*sys.modules); assert 'models' in dir(skh); skh.models.lgss3()"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     late = {"rich", "matplotlib", "scipy.linalg", "scipy.special", "skh.models", "skh.geometry"}

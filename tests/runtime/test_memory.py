@@ -1,4 +1,4 @@
-"""Freed memory: what a process keeps need not be cleared and mapped again."""
+"""Freed memory that a process keeps is not mapped and cleared again."""
 
 import platform
 import subprocess
@@ -25,7 +25,7 @@ print(returned, faults())
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about the C library of GNU")
-def test_large_blocks_are_kept_where_that_is_asked_for():
+def test_keep_all_freed_memory_avoids_page_faults_of_large_blocks():
     run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     returned, kept = map(int, run.stdout.split())
     assert returned > 100  # 5 blocks of 32 large pages, or of 16,384 small ones

@@ -134,7 +134,7 @@ def simplex_qp() -> list[np.ndarray]:
 
 
 def of_result(result: skh.FilterResult) -> list[np.ndarray]:
-    """All arrays of a filter's result, and the particles of its last step."""
+    """Arrays of a filter's result, and the particles of its last step."""
     values = [getattr(result, f.name) for f in fields(result) if f.name != "history"]
     found = [a for value in values if value is not None for a in flat(value)]
     last = result.history[-1] if result.history else None
@@ -153,7 +153,7 @@ def flat(value: object) -> list[np.ndarray]:
 
 
 def filtered(model: object, ys: list, rule: skh.Rule | None, n: int = 20) -> list[np.ndarray]:
-    """A whole series through a filter, with a gap, history, quantiles and a prediction."""
+    """Filter a series with a gap; return history, quantiles and a prediction too."""
     ys = list(ys)
     ys[3] = None
     result = skh.particle_filter(model, ys, rule, n, rng=11, quantiles=(0.1, 0.9), history=True)
@@ -185,7 +185,7 @@ def range_model(**options: object) -> object:
 
 
 def told_filter() -> list[np.ndarray]:
-    """A model that tells its information, against the same model that is learned about."""
+    """A model that gives its information, and the same model without, which is learned."""
     ys = [0.9, 2.1, 3.0, None, 5.2, 6.1]
     told = range_model(observation_metric=lambda t, x: np.diag([100.0, 1.0]))
     return [a for model in (range_model(), told) for a in filtered(model, ys, None)]
@@ -270,7 +270,7 @@ def flown(rule: skh.Rule) -> Case:
 
 
 def experiment(config: object) -> Case:
-    """All records of a small experiment, but for what the clock says."""
+    """Records of a small experiment, without measured times."""
 
     def run() -> list[np.ndarray]:
         rows = []

@@ -1,4 +1,4 @@
-"""Record what every case gives, to the bit, and compare.
+"""Record the results of all cases, to the bit, and compare.
 
     python tests/snapshot/snapshot.py --write      # after a change that is meant to change numbers
 
@@ -25,7 +25,7 @@ FILE = HERE / "snapshot.json"
 
 
 def machine() -> dict[str, str]:
-    """Everything that the last bit of a result may depend on."""
+    """Processor and library versions, on which the last bit of a result may depend."""
     features = llvmlite.binding.get_host_cpu_features().flatten()
     return {
         "processor": llvmlite.binding.get_host_cpu_name(),
@@ -37,7 +37,7 @@ def machine() -> dict[str, str]:
 
 
 def digest(arrays: list[np.ndarray]) -> str:
-    """A hash of the bits of all arrays, their shapes and kinds."""
+    """Hash of the bits, shapes and types of all arrays."""
     found = sha256()
     for a in arrays:
         a = np.ascontiguousarray(a)
@@ -47,7 +47,7 @@ def digest(arrays: list[np.ndarray]) -> str:
 
 
 def summary(arrays: list[np.ndarray]) -> list[float]:
-    """A few numbers that another processor gives as well, but for rounding."""
+    """A few numbers that are reproducible on other processors up to rounding."""
     finite = [np.asarray(a, float).ravel() for a in arrays]
     finite = [a[np.isfinite(a)] for a in finite]
     total, size = sum(np.abs(a).sum() for a in finite), sum(a.size for a in finite)
@@ -66,7 +66,7 @@ def taken(names: list[str] | None = None) -> dict[str, dict[str, object]]:
 
 
 def main() -> None:
-    """Write the file, or say what differs from it."""
+    """Write the file, or report differences from it."""
     if "--write" in sys.argv:
         content = {"machine": machine(), "cases": taken()}
         FILE.write_text(json.dumps(content, indent=1) + "\n")

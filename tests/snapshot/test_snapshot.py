@@ -1,4 +1,4 @@
-"""Results on fixed seeds are those that were recorded, to the bit on the machine that did so."""
+"""Results on fixed seeds equal the records, to the bit on the recording machine."""
 
 import json
 
@@ -10,12 +10,12 @@ from snapshot import FILE, digest, machine, summary
 
 RECORDED = json.loads(FILE.read_text())
 SAME_MACHINE = RECORDED["machine"] == machine()
-# Elsewhere rounding may exchange search points that are nearly as good; with a wide kernel, or
-# where weight is shifted between two points, many are.
+# Elsewhere rounding may exchange search points that are nearly as good: many with a wide kernel, or
+# where weight is shifted between two points.
 SENSITIVE = ("wide kernel", "pairwise")
 
 
-def test_every_case_is_recorded_and_every_record_has_its_case():
+def test_recorded_cases_are_exactly_the_cases():
     assert set(RECORDED["cases"]) == set(CASES)
 
 

@@ -1,6 +1,5 @@
-"""Compiled kernels, each file named after what it computes.
+"""Compiled kernels, each file named after what it computes; conventions are in `compiling`.
 
-`compiling` has the decorators and the rules of layout that all follow.  Nothing here checks its
-arguments.  Kernels of a single model are beside that model.  Imports nothing of the library but
-`_typing`.
+Kernels do not check their arguments.  Those of a single model are beside that model.
+Imports nothing of the library but `_typing`.
 """

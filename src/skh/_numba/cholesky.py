@@ -1,8 +1,4 @@
-"""The compiled kernels of stacks of small covariances: one matrix after the other, in one pass.
-
-NumPy goes over a stack once for each operation, with a temporary stack for each; for matrices this
-small that takes longer than the arithmetic.  Nothing here checks its arguments' shapes.
-"""
+"""Cholesky factors of stacks of small covariances, without NumPy's temporary stacks."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from skh._numba.compiling import compiled
 
 @compiled
 def asymmetric(S, tolerance):
-    """Whether entries across the diagonal differ by more than ``tolerance`` times the largest."""
+    """Whether ``max |S - S'| > tolerance * max |S|``."""
     largest = difference = 0.0
     for i in range(len(S)):
         largest = max(largest, abs(S[i, i]))
@@ -25,7 +21,7 @@ def asymmetric(S, tolerance):
 
 @compiled
 def cholesky(L, S):
-    """Lower triangular ``L`` with L L' = S; False if ``S`` is not positive definite."""
+    """Set ``L`` to the lower triangle with L L' = S; False if ``S`` is not positive definite."""
     for j in range(len(S)):
         for i in range(j):
             L[i, j] = 0.0
@@ -46,7 +42,7 @@ def cholesky(L, S):
 
 @compiled
 def factor(L, S, tolerance):
-    """`cholesky` of a stack; False at the first that is not symmetric and positive definite."""
+    """`cholesky` of a stack; False at the first matrix not symmetric and positive definite."""
     fine, i = True, 0
     while fine and i < len(S):
         fine = not asymmetric(S[i], tolerance) and cholesky(L[i], S[i])

@@ -1,18 +1,17 @@
-"""Decorators of all compiled kernels, and what the kernels have in common.
+"""Decorators for compiled kernels, and the conventions that all kernels follow.
 
-Layout.  Points are *coordinate-major*, ``X`` of shape ``(d, M)``: each inner loop runs over the
-points with one coordinate of one centre in a register, which LLVM turns into vector instructions
-(it does so neither for an inner loop over a run-time ``d`` nor for libm's ``exp``).  Work goes in
-blocks of points, so that the squared distances of a block stay in the L1 cache between the loop
-that adds them up and the loop that exponentiates them.
+Points are *coordinate-major*, ``X`` of shape ``(d, M)``: each inner loop runs over the points with
+one coordinate of one centre in a register, and is vectorised by LLVM (an inner loop over a run-time
+``d`` would not be, nor one that calls libm's ``exp``).  Points are processed in blocks, so that the
+squared distances of a block stay in the L1 cache between summing and exponentiating them.
 
-Loops run over ``range(array.size)`` of slices made outside: an index that LLVM can see to be
-non-negative needs no wrap-around, and only then is a loop vectorised.
+Loops run over ``range(array.size)`` of slices taken outside: LLVM vectorises a loop only if it can
+see that the index is non-negative and needs no wrap-around.
 
-A ``prange`` is a plain loop here, and one over threads in the twins that `_runtime.threads` makes.
-Blocks do not depend on the number of threads, and neither does anything computed from them.
+A ``prange`` is a plain loop here and a parallel one in the versions that `_runtime.threads`
+compiles.  Blocks, and therefore results, do not depend on the number of threads.
 
-Kernels do not check their arguments: that is done at the public edge, before they are called.
+Kernels do not check their arguments: callers do.  Kernels of a single model are beside that model.
 """
 
 from __future__ import annotations
@@ -24,33 +23,31 @@ import numba
 from numba import types
 from numba.extending import intrinsic
 
-# What all have in common.  Nobody hands a kernel over as a function pointer, and the wrapper that
-# is made for that case takes a tenth of all time to compile.
+# No kernel is passed as a function pointer; the C wrapper for that takes 10 % of the compile time.
 njit = partial(numba.njit, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
-# Fused multiply-adds change the last bit only; no other liberty is taken with the arithmetic,
-# because the rounding trick in `exp` needs every operation as it is written.
+# Fused multiply-adds change the last bit only.  No other fast-math flag: the rounding trick in
+# `exponential.exp` needs every operation as it is written.
 compiled = njit(cache=True, fastmath={"contract"})
 
-# No liberty at all: where a value may be computed along two ways that must agree to the bit.  What
-# is not said here, a kernel would inherit from whichever other one calls it first.
+# No fast-math, for values that two kernels must compute to the same bits.  Without an explicit
+# setting a kernel would inherit the flags of its first caller.
 strict = njit(cache=True, fastmath=False)
 
-# Sums in any order, in vectors: where nothing else is compared with them to the bit.
+# Sums may be reordered, hence vectorised: where no other kernel must give the same bits.
 summing = njit(cache=True, fastmath={"contract", "reassoc"})
 
-# A part of each caller, with the caller's liberties: for what is short, or has just one of them.
-# On its own it would be compiled once more, in vain.
+# Inlined with the caller's flags: saves compiling short kernels, or those with one caller, alone.
 inlined = njit(cache=True, inline="always", fastmath={"contract"})
 
 
 @intrinsic
 def full_vectors(typing_context: Any) -> Any:  # pragma: no cover - runs in the compiler
-    """Let the calling function use the widest vectors of the processor, whoever calls it.
+    """Make the calling function use the widest vectors of the processor.
 
     LLVM halves AVX-512 vectors by default, which costs a loop of pure arithmetic a third of its
-    speed.  llvmlite knows no attributes with a value, hence the plain set; and a function that were
-    inlined into its caller would lose the attribute.
+    speed.  llvmlite does not support attributes with a value, hence `set.add`.  A function inlined
+    into its caller would lose the attribute, hence ``noinline``.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

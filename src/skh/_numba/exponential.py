@@ -1,4 +1,4 @@
-"""The exponential function in operations that vectorise, in double and in single precision."""
+"""A vectorisable exponential function in double and in single precision."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _float_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - ru
 
 @compiled
 def exp(x: float) -> float:  # pragma: no cover - uses intrinsics, which exist only compiled
-    """The exponential of x <= 0 to 2 units in the last place, in operations that vectorise.
+    """``exp(x)`` for x <= 0 to 2 units in the last place, in operations that vectorise.
 
     x = k log 2 + r with |r| <= log(2)/2.  Adding 1.5 * 2^52 rounds x / log 2 to the integer k and
-    leaves k in the low bits, from where a shift moves it into the exponent of 2^k.  exp(r) is its
+    leaves k in the low bits, from where a shift moves it into the exponent of 2^k.  exp(r) is a
     minimax polynomial of degree 10 (relative error 2.2e-16).  Below -600 the result stays 1e-261:
-    subnormal numbers would be slower by a factor of ten.
+    subnormal numbers would be ten times slower.
     """
     x = x if x > -600.0 else -600.0
     shifted = x * 1.4426950408889634 + 6755399441055744.0
@@ -56,7 +56,7 @@ def exp(x: float) -> float:  # pragma: no cover - uses intrinsics, which exist o
     return p * _float_of_bits(bits)
 
 
-# Constants of `exp32`: a plain number would turn everything into double precision.
+# Typed constants of `exp32`: a Python float would promote everything to double precision.
 EXP32_MIN = np.float32(-80.0)
 LOG2_E = np.float32(1.4426950408889634)
 ROUNDING_SHIFT = np.float32(12582912.0)  # 1.5 * 2^23
@@ -85,7 +85,7 @@ def _single_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - i
 
 @compiled
 def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
-    """`base.exp` in single precision, to 1.5 units in the last place."""
+    """`exp` in single precision, to 1.5 units in the last place."""
     x = x if x > EXP32_MIN else EXP32_MIN
     shifted = x * LOG2_E + ROUNDING_SHIFT
     k = shifted - ROUNDING_SHIFT

@@ -1,4 +1,4 @@
-"""Minima and maxima by blocks, so that they vectorise and threads can share them."""
+"""Minima and maxima by blocks, vectorised and divided among threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skh._numba.vectors import set_scaled
 
 @compiled
 def lowest(q):
-    """``min(q)``, destroying ``q``: folds the upper half onto the lower, since that vectorises."""
+    """``min(q)``, overwriting ``q``: folding the upper half onto the lower vectorises."""
     m = q.size
     while m > 1:
         half = (m + 1) // 2
@@ -25,7 +25,7 @@ def lowest(q):
 
 @compiled
 def first_lowest(a):
-    """The first index at which ``a`` is least."""
+    """``argmin(a)``, the first one in case of a tie."""
     least = 0
     for i in range(1, a.size):
         if a[i] < a[least]:
@@ -43,7 +43,7 @@ def highest(a):
 
 @compiled
 def first_highest(a):
-    """The first index at which ``a`` is greatest."""
+    """``argmax(a)``, the first one in case of a tie."""
     lows = np.empty(count_blocks(a.size))  # of -a
     for b in prange(lows.size):
         lows[b] = -highest(a[b * BLOCK : (b + 1) * BLOCK])
@@ -56,7 +56,7 @@ def first_highest(a):
 
 @compiled
 def bounds(X):
-    """The least and the greatest of each row."""
+    """``X.min(axis=1), X.max(axis=1)``."""
     d, M = X.shape
     blocks = count_blocks(M)
     low, high = np.empty((d, blocks)), np.empty((d, blocks))

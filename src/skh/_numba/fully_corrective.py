@@ -1,4 +1,4 @@
-"""Fully corrective steps with protected weights, all in one compiled call; see `step`."""
+"""The loop of `frank_wolfe.fully_corrective.ProtectedIterate` in one compiled call."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from skh._numba.vertex_search import HIDDEN, combine_and_search
 
 @compiled
 def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ridge, first):
-    """Choose as many points as there is room for; ``mmd2`` lacks the squared norm of the target.
+    """Choose ``chosen.size`` points; ``mmd2`` omits the squared norm of the target.
 
-    The last arguments of the programme, ``K`` to ``active``, are those of `qp.solve`.
-    Returns how many points are active, and the level and the objective of the programme.
+    ``K`` to ``active`` are the arrays of `simplex_qp.solve`.  Returns the number of active points,
+    the level of the gradient and the objective, as `solve` does.
     """
-    # Not a plain 0, which has a type of its own: for that alone `solve` would be compiled again.
+    # Not a literal 0, which has a type of its own for which `solve` would be compiled again.
     a, level, objective, j = np.intp(0), 0.0, 0.0, first
     for k in range(chosen.size):
         chosen[k] = j

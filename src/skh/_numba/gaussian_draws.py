@@ -1,4 +1,4 @@
-"""Place points of given components from standard normal numbers."""
+"""Draws from given mixture components, made from standard normal numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skh._numba.kernel_rows import BLOCK, count_blocks
 
 @compiled
 def add_rows(out, rows, index):
-    """``out += rows[index]`` without the copy."""
+    """``out += rows[index]`` without a temporary array."""
     for b in prange(count_blocks(index.size)):
         for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
             for j in range(out.shape[1]):
@@ -20,7 +20,7 @@ def add_rows(out, rows, index):
 
 @compiled
 def place_balls(means, sd, index, z):
-    """``means[index] + sd[index] z`` row by row; ``sd`` (K,), or (1,) for all components."""
+    """``means[index] + sd[index] z`` row by row; ``sd`` is (K,), or (1,) if shared."""
     out = np.empty(z.shape)
     last = sd.size - 1
     for b in prange(count_blocks(index.size)):

@@ -1,7 +1,4 @@
-"""The compiled kernels of mean maps: sums of many Gaussian bumps at many points.
-
-The layout is that of `base`: points are coordinate-major, work goes in blocks of them.
-"""
+"""Sums of many Gaussian functions at many points, for mean maps."""
 
 from __future__ import annotations
 
@@ -9,20 +6,13 @@ import numpy as np
 from numba import prange
 
 from skh._numba.compiling import compiled, full_vectors
-from skh._numba.kernel_rows import (
-    BLOCK,
-    add_exp,
-    add_scaled,
-    add_square,
-    count_blocks,
-    fill,
-    squared_distances,
-)
+from skh._numba.kernel_rows import BLOCK, add_exp, add_square, count_blocks, squared_distances
+from skh._numba.vectors import add_scaled, fill
 
 
 @compiled
 def set_six_rows(q, x0, x1, x2, x3, x4, x5, A, s):  # pragma: no cover - intrinsic
-    """`mahalanobis` in six dimensions, in one pass: ``A`` row by row, ``s = A c``."""
+    """`mahalanobis` in six dimensions, in one pass over the points; ``s = A c``."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     a00, a10, a11, a20, a21, a22 = A[0, 0], A[1, 0], A[1, 1], A[2, 0], A[2, 1], A[2, 2]
     a30, a31, a32, a33 = A[3, 0], A[3, 1], A[3, 2], A[3, 3]
@@ -51,7 +41,7 @@ def shifted(A, c, row):
 
 @compiled
 def mahalanobis(q, e, X, lo, hi, c, A):
-    """``q = |A (X[:, lo:hi] - c)|^2`` for lower triangular ``A``; ``e`` is scratch like ``q``."""
+    """``q = |A (X[:, lo:hi] - c)|^2`` for lower triangular ``A``; ``e`` is scratch."""
     if X.shape[0] == 6:
         x0, x1, x2 = X[0, lo:hi], X[1, lo:hi], X[2, lo:hi]
         x3, x4, x5 = X[3, lo:hi], X[4, lo:hi], X[5, lo:hi]

@@ -11,13 +11,13 @@ from skh._numba.compiling import compiled
 
 @compiled
 def hilbert_cells(x, bits):
-    """Each coordinate of the rows, standardised and squashed into (0, 1), in ``bits`` bits."""
+    """Standardise each coordinate, map it to (0, 1) by a logistic, round it to ``bits`` bits."""
     n, d = x.shape
     cells = np.empty((n, d), np.int64)
     for j in range(d):
         unit = mean = square = 0.0
         for i in range(n):
-            unit = max(unit, abs(x[i, j]))  # no square may overflow
+            unit = max(unit, abs(x[i, j]))  # avoids overflow of squares
         unit = unit if unit > 0.0 else 1.0
         for i in range(n):
             mean += x[i, j] / unit / n
@@ -64,10 +64,10 @@ def hilbert_keys(cells, bits):
 
 @compiled
 def sort_along_curve(X, low, width, side, curve):
-    """The order of points along a curve through a grid of ``side`` cells of a width on each axis.
+    """Permutation that sorts points along a curve through a grid of ``side`` cells per axis.
 
-    ``curve`` tells when it comes to which cell, the last coordinate running fastest.  A counting
-    sort, so points of the same cell keep their order.
+    ``curve`` has the position of each cell along the curve, cells in C order.  A counting sort, so
+    points of the same cell keep their order.
     """
     d, M = X.shape
     cell, start = np.zeros(M, np.intp), np.zeros(curve.size + 1, np.intp)

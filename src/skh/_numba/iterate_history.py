@@ -1,9 +1,9 @@
-r"""The path of an iterate that takes in one vertex at a time: lines 4 to 6 of Algorithm 1.
+r"""History of an iterate that adds one vertex per step: lines 4 to 6 of Algorithm 1.
 
 .. math:: g_{k+1} = (1 - \gamma_k) g_k + \gamma_k \Phi(x^{(k+1)})
 
-Its squared norm and its product with the mean element follow the same recursion, so the MMD costs
-nothing.  The searches of line 3 walk many steps in one compiled call.
+Its squared norm and its inner product with the mean element follow recursions of their own, so the
+MMD costs O(1) per step.  The searches of line 3 do many steps in one compiled call.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from skh._typing import Array, Indices
 
 
 class IterateHistory(NamedTuple):
-    """What is known of the iterates g_0, g_1, ...; row k is complete before step k is taken."""
+    """Records of the iterates g_0, g_1, ...; row k is complete before step k is taken."""
 
-    steps: Array  # (n,): the step sizes; NaN for the one that minimises the MMD
-    vertices: Indices  # (n + 1,): the search points that line 3 found
-    g: Array  # (n + 1,): the iterate there
-    mu: Array  # (n + 1,): the mean map there
-    norm2: Array  # (n + 1,): the squared norm of the iterate
+    steps: Array  # (n,): step sizes; NaN for the line search
+    vertices: Indices  # (n + 1,): search points found by line 3
+    g: Array  # (n + 1,): the iterate at the vertex
+    mu: Array  # (n + 1,): the mean map at the vertex
+    norm2: Array  # (n + 1,): squared norm of the iterate
     inner: Array  # (n + 1,): its inner product with the mean element
     mmd2: Array  # (n + 1,): its squared distance to the mean element
 
     @classmethod
     def start(cls, steps: Array, first: int, mu: float, norm2: float) -> IterateHistory:
-        """The history of g_0 = 0, whose vertex is ``first``, where the mean map is ``mu``."""
+        """The history of g_0 = 0; its vertex is ``first``, where the mean map is ``mu``."""
         n = len(steps)
         history = cls(steps, np.full(n + 1, first), *(np.zeros(n + 1) for _ in range(5)))
         history.mu[0], history.mmd2[0] = mu, norm2
@@ -38,7 +38,7 @@ class IterateHistory(NamedTuple):
 
 @compiled
 def take_step(history, k):
-    """Step k: its size and the norms of the next iterate; False where the size is zero."""
+    """Set the size of step k and the norms of the next iterate; False if the size is zero."""
     if np.isnan(history.steps[k]):
         history.steps[k] = best_step(
             history.norm2[k], history.inner[k], history.g[k], history.mu[k], k
@@ -53,8 +53,8 @@ def take_step(history, k):
 
 @compiled
 def best_step(norm2, inner, g, mu, k):
-    """The step that minimises the MMD on the segment to a vertex where the iterate is g."""
-    if k == 0:  # g_0 = 0 is no convex combination of vertices: all the way
+    """Line search: the step that minimises the MMD towards a vertex where the iterate is g."""
+    if k == 0:  # g_0 = 0 is not a convex combination of vertices
         return 1.0
     slope, curvature = norm2 - inner - (g - mu), norm2 - 2 * g + 1.0
     return min(slope / curvature, 1.0) if slope > 0.0 and curvature > 0.0 else 0.0
@@ -62,5 +62,5 @@ def best_step(norm2, inner, g, mu, k):
 
 @compiled
 def look_at(history, k, vertex, g, mu):
-    """Line 3 found this vertex for the iterate after k steps."""
+    """Record the vertex found by line 3 after k steps, with the iterate and mean map there."""
     history.vertices[k], history.g[k], history.mu[k] = vertex, g, mu

@@ -18,15 +18,8 @@ def count_blocks(M):
 
 
 @compiled
-def fill(out, a):
-    """``out = a`` in every place; ``out[:] = a`` would take half a second to compile."""
-    for i in range(out.size):
-        out[i] = a
-
-
-@compiled
 def set_square(q, x, c):
-    """``q = (x - c)^2``: the first coordinate's share of the squared distances to a centre."""
+    """``q = (x - c)^2``."""
     for i in range(q.size):
         e = x[i] - c
         q[i] = e * e
@@ -34,7 +27,7 @@ def set_square(q, x, c):
 
 @compiled
 def add_square(q, x, c):
-    """``q += (x - c)^2``: one coordinate's share of the squared distances to a centre."""
+    """``q += (x - c)^2``."""
     for i in range(q.size):
         e = x[i] - c
         q[i] += e * e
@@ -42,7 +35,7 @@ def add_square(q, x, c):
 
 @compiled
 def set_six_squares(q, x0, x1, x2, x3, x4, x5, c):  # pragma: no cover - intrinsic
-    """`set_square`, then `add_square` five times, in one pass over the six coordinates of poses."""
+    """`squared_distances` in six dimensions, in one pass over the points."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(q.size):
         e0, e1, e2 = x0[i] - c[0], x1[i] - c[1], x2[i] - c[2]
@@ -73,25 +66,15 @@ def add_exp(out, q, height, rate):  # pragma: no cover - intrinsic
 
 @compiled
 def set_exp(out, q, height, rate):  # pragma: no cover - intrinsic
-    """``out = height * exp(-rate * q)``: `add_exp` without reading what was there."""
+    """``out = height * exp(-rate * q)``."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(out.size):
         out[i] = height * exp(-rate * q[i])
 
 
-@compiled
-def add_scaled(out, x, a):
-    """``out += a * x``."""
-    for i in range(out.size):
-        out[i] += a * x[i]
-
-
 @inlined
 def kernel_block(row, q, X, lo, hi, c, scales):
-    """``row`` = the kernel between ``X[:, lo:hi]`` and ``c``; ``q`` is scratch.
-
-    ``scales`` (2, S) has the rates and the weights of its Gaussians, weight exp(-rate |x - c|^2).
-    """
+    """``row = sum_s weight_s exp(-rate_s |X[:, lo:hi] - c|^2)`` with ``rate, weight = scales``."""
     squared_distances(q, X, lo, hi, c)
     set_exp(row, q, scales[1, 0], scales[0, 0])
     for s in range(1, scales.shape[1]):
@@ -100,7 +83,7 @@ def kernel_block(row, q, X, lo, hi, c, scales):
 
 @inlined
 def kernel_row(row, X, c, scales):
-    """``row[m]`` = the kernel between ``X[:, m]`` and ``c``."""
+    """`kernel_block` at all points."""
     scratch = np.empty(BLOCK)
     for lo in range(0, row.size, BLOCK):
         hi = min(lo + BLOCK, row.size)
@@ -109,7 +92,7 @@ def kernel_row(row, X, c, scales):
 
 @compiled
 def transposed(x):
-    """Rows of points as coordinate-major points."""
+    """``x.T`` as a contiguous array: row-major points (n, d) made coordinate-major."""
     n, d = x.shape
     X = np.empty((d, n))
     for b in prange(count_blocks(n)):

@@ -1,7 +1,4 @@
-"""Compiled descent of the squared MMD in all positions: L-BFGS.
-
-It works on flat vectors; slice assignments and array expressions would take long to compile.
-"""
+"""L-BFGS on the squared MMD in all positions, without array expressions: they compile slowly."""
 
 from __future__ import annotations
 
@@ -10,18 +7,17 @@ from math import sqrt
 import numpy as np
 
 from skh._numba.compiling import compiled, inlined
-from skh._numba.kernel_rows import add_scaled
 from skh._numba.mmd_energy import energy
-from skh._numba.vectors import dot, multiply, set_scaled, set_sum, triple_dot
+from skh._numba.vectors import add_scaled, dot, multiply, set_scaled, set_sum, triple_dot
 
-MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS keeps
-SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
-TRIALS = 20  # of shorter and shorter steps
+MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
+SUFFICIENT = 1e-4  # of the Armijo condition: required share of the predicted decrease
+TRIALS = 20  # backtracking steps at most
 
 
 @inlined
 def inverse_weights(w, d):
-    """``1 / (N w)`` for each of d coordinates; without a weight there is no gradient."""
+    """``1 / (N w)`` for each of d coordinates; ``1 / N`` where w = 0, and so is the gradient."""
     D = np.empty(d * w.size)
     for i in range(D.size):
         weight = w[i % w.size]
@@ -31,10 +27,7 @@ def inverse_weights(w, d):
 
 @inlined
 def quasi_newton(direction, g, D, steps, changes, rho, k):
-    """The direction ``-H g`` of L-BFGS by its two loops over the last of k pairs.
-
-    ``D`` is the diagonal of H before there is any pair.
-    """
+    """``direction = -H g`` by the two-loop recursion over the last of k pairs; H starts as D."""
     set_scaled(direction, g, -1.0)
     kept = min(k, MEMORY)
     alpha = np.empty(kept)
@@ -54,18 +47,18 @@ def quasi_newton(direction, g, D, steps, changes, rho, k):
 
 @compiled
 def descend(X, w, scales, A, b, heights, iterations):
-    """Points after some iterations of L-BFGS.
+    """Return the points after some iterations of L-BFGS.
 
-    The gradient of a point is proportional to its weight, so 1 / weight is what comes first; the
-    first step has unit length, as nothing is known of the curvature, and shorter steps are tried by
-    fitting a parabola until one brings enough.
+    The gradient of a point is proportional to its weight, so the initial inverse Hessian is
+    diagonal with 1 / weight.  The first step has unit length, as the curvature is not known yet;
+    steps are shortened by quadratic interpolation until the Armijo condition holds.
     """
     d, N = X.shape
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
     D, direction = inverse_weights(w, d), np.empty(d * N)
     f = energy(g, x, w, scales, A, b, heights)
-    k = np.intp(0)  # a plain 0 has a type of its own, see `corrective`
+    k = np.intp(0)  # not a literal 0: see `protected_steps`
     for _ in range(iterations):
         gradient = g.reshape(d * N)
         quasi_newton(direction, gradient, D, steps, changes, rho, k)

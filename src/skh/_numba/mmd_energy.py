@@ -1,24 +1,22 @@
-"""The compiled squared MMD as a function of all positions: its value and its gradient.
+"""The squared MMD as a function of all positions: its value and its gradient.
 
-Points are coordinate-major, as everywhere.  The constant, the squared norm of the mean element, is
-left out.  Each inner loop runs over all pairs of points, or over all components at all scales, or
-in six dimensions over all points.
+The constant, the squared norm of the mean element, is omitted.  Each inner loop runs over all pairs
+of points, or over all components at all scales, or in six dimensions over all points.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from skh._numba.array_checks import total
 from skh._numba.compiling import compiled, full_vectors, inlined
 from skh._numba.exponential import exp
-from skh._numba.kernel_rows import add_scaled, add_square, fill, squared_distances
-from skh._numba.vectors import dot, multiply, triple_dot
+from skh._numba.kernel_rows import add_square, squared_distances
+from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
 
 @compiled
 def add_bump(value, slope, q, height, rate):  # pragma: no cover - intrinsic
-    """One scale: ``value += e`` and ``slope += 2 rate e`` with ``e = height exp(-rate q)``."""
+    """``value += e`` and ``slope += 2 rate e`` with ``e = height exp(-rate q)``, for one scale."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     for j in range(q.size):
         e = height * exp(-rate * q[j])
@@ -35,14 +33,11 @@ def add_push(out, x, slope, y, a):
 
 @inlined
 def repulsion(G, X, w, scales):
-    """``sum_ij w_i w_j k(x_i, x_j)``; its gradient is added to ``G``.
-
-    Each pair once: those of point i with all before it stand from i (i - 1) / 2 on.
-    """
+    """Return ``sum_ij w_i w_j k(x_i, x_j)`` and add its gradient to ``G``; pairs have j < i."""
     d, N = X.shape
     scratch = np.zeros((3, N * (N - 1) // 2))
     q, value, slope = scratch[0], scratch[1], scratch[2]  # unpacked, they would not be contiguous
-    c, none = np.empty(d), np.intp(0)  # not a plain 0: see `corrective`
+    c, none = np.empty(d), np.intp(0)  # not a literal 0: see `protected_steps`
     for i in range(1, N):
         first = i * (i - 1) // 2
         for k in range(d):
@@ -72,7 +67,7 @@ def set_affine(out, a, x, b):
 
 @compiled
 def set_affine_add_square(out, q, a, x, b):
-    """`set_affine`, and ``q += out^2`` on the way."""
+    """``out = a x - b; q += out^2``."""
     for i in range(out.size):
         out[i] = a[i] * x - b[i]
         q[i] += out[i] * out[i]
@@ -88,10 +83,7 @@ def set_bumps(q, heights):  # pragma: no cover - intrinsic
 
 @compiled
 def add_pulls(value, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no cover - intrinsic
-    """The mean map at all points, added to ``value``, and minus its gradient, to rows ``G``.
-
-    In six dimensions, where a component fits the registers: one pass over the points for each.
-    """
+    """Add the mean map to ``value`` and minus its gradient to ``G``, by component (d = 6)."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     x0, x1, x2, x3, x4, x5 = X[0], X[1], X[2], X[3], X[4], X[5]
     for m in range(heights.size):
@@ -124,7 +116,7 @@ def add_pulls(value, G0, G1, G2, G3, G4, G5, X, A, b, heights):  # pragma: no co
 
 @inlined
 def attraction_in_six(G, X, w, A, b, heights):
-    """`attraction_skewed` for poses."""
+    """`attraction_skewed` in six dimensions."""
     value, pull = np.zeros(w.size), np.zeros(X.shape)
     add_pulls(value, pull[0], pull[1], pull[2], pull[3], pull[4], pull[5], X, A, b, heights)
     for r in range(6):
@@ -135,7 +127,7 @@ def attraction_in_six(G, X, w, A, b, heights):
 
 @inlined
 def attraction_along_axes(G, X, w, A, b, heights):
-    """Where all A are diagonal, (d, m); see `energy`."""
+    """`attraction_skewed` for diagonal A, (d, m)."""
     d, N = X.shape
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
@@ -152,7 +144,7 @@ def attraction_along_axes(G, X, w, A, b, heights):
 
 @inlined
 def attraction_skewed(G, X, w, A, b, heights):
-    """Where each A is lower triangular, (d, d, m); see `energy`."""
+    """Return ``2 sum_i w_i mu(x_i)`` and subtract its gradient from ``G``; A is (d, d, m)."""
     d, N = X.shape
     u, value = np.empty((d, heights.size)), np.empty(heights.size)
     result = 0.0
@@ -173,16 +165,15 @@ def attraction_skewed(G, X, w, A, b, heights):
 
 @compiled
 def energy(G, X, w, scales, A, b, heights):
-    """The squared MMD without its constant; ``G`` becomes its gradient.
+    """Return the squared MMD without its constant; set ``G`` to its gradient.
 
-    The `attraction_...` are twice the weighted sum of a mean map, and take its gradient off ``G``.
     The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
     and component, so that the inner loops are long; ``b`` is (d, m).
     """
     for k in range(len(G)):
         fill(G[k], 0.0)
     result = repulsion(G, X, w, scales)
-    if A.ndim == 2:  # which the compiler knows: it leaves the other branches out, or this one
+    if A.ndim == 2:  # known at compile time, so that the branches not taken are not compiled
         return result - attraction_along_axes(G, X, w, A, b, heights)
     if A.shape[1] == 6:
         return result - attraction_in_six(G, X, w, A, b, heights)

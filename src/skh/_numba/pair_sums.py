@@ -1,4 +1,4 @@
-"""Compiled loops over all pairs of components, or of points and components."""
+"""Sums over pairs of components, and Mahalanobis distances of points to components."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from math import sqrt
 
 import numpy as np
 
-from skh._numba.array_checks import total
 from skh._numba.compiling import compiled, full_vectors
 from skh._numba.exponential import exp
 from skh._numba.gaussian_sums import mahalanobis
-from skh._numba.kernel_rows import fill
-from skh._numba.vectors import multiply, set_shifted, subtract_product
+from skh._numba.vectors import fill, multiply, set_shifted, subtract_product, total
 
-PAIRS = 512  # that are worked on together, at least
+PAIRS = 512  # processed together, at least
 
 
 @compiled
 def add_along_axis(q, b, x, c, s, t):
-    """One axis: ``b /= 1 + s + t`` and ``q += (x - c)^2 / (1 + s + t)``."""
+    """``b /= 1 + s + t`` and ``q += (x - c)^2 / (1 + s + t)``, for one axis."""
     for j in range(q.size):
         e, inverse = x[j] - c, 1.0 / (1.0 + s[j] + t)
         b[j] *= inverse
@@ -35,12 +33,9 @@ def set_pair_bumps(q, b, weights):  # pragma: no cover - intrinsic
 
 @compiled
 def finish_row(pivot, u, q, b):
-    """From the squares of the pivots, less one, to their inverses; what the row adds to the sums.
-
-    Exactly they are not below zero: the pivots of I + (positive semi-definite) are >= 1.
-    """
+    """Turn squared pivots, less one, into inverse pivots, and add the row's terms to q and b."""
     for j in range(u.size):
-        inverse = 1.0 / (max(pivot[j], 0.0) + 1.0)
+        inverse = 1.0 / (max(pivot[j], 0.0) + 1.0)  # I + (positive semi-definite): pivots >= 1
         b[j] *= inverse
         pivot[j] = sqrt(inverse)
         u[j] *= pivot[j]
@@ -49,10 +44,10 @@ def finish_row(pivot, u, q, b):
 
 @compiled
 def add_squares(q, b, L, u):
-    """``q += e' B^-1 e`` and ``b /= |B|`` for many pairs, whose B - I are in ``L``, e in ``u``.
+    """``q += e' B^-1 e`` and ``b /= |B|`` for many pairs, with B - I given in ``L`` and e in ``u``.
 
-    The factorisations B = L L' go on side by side, row by row of the lower triangle, and with them
-    the forward substitutions u = L^-1 e.  The diagonal of L becomes its inverse.
+    All factorisations B = L L' and forward substitutions u = L^-1 e are done in parallel, row by
+    row of the lower triangle.  The diagonal of L becomes its inverse.
     """
     for r in range(len(u)):
         first, e = r * (r + 1) // 2, u[r, : q.size]
@@ -68,7 +63,7 @@ def add_squares(q, b, L, u):
 
 @compiled
 def set_pairs(pairs, x, y, first, last):
-    """``x_j + y_i`` for i from first to last and j <= i, one after the other."""
+    """``x_j + y_i`` for first <= i < last and j <= i, one after the other."""
     p = 0
     for i in range(first, last):
         set_shifted(pairs[p : p + i + 1], x, y[i])
@@ -77,7 +72,7 @@ def set_pairs(pairs, x, y, first, last):
 
 @compiled
 def set_pair_weights(pairs, weights, first, last):
-    """``2 w_i w_j`` for the same pairs, half of it where j = i: those stand once in the sum."""
+    """``2 w_i w_j`` for the pairs of `set_pairs`, and ``w_i^2`` where j = i."""
     p = 0
     for i in range(first, last):
         for j in range(i):
@@ -90,9 +85,9 @@ def set_pair_weights(pairs, weights, first, last):
 def pair_sum(weights, S, X):
     """Sum over i, j of ``w_i w_j |B|^(-1/2) exp(-e' B^-1 e / 2)``.
 
-    Here B = I + S_i + S_j and e = m_i - m_j; means are columns of ``X``, and lower triangles, row
-    by row, those of ``S``.  Work goes in blocks of pairs, so that even for few components the inner
-    loops are long.
+    Here B = I + S_i + S_j and e = m_i - m_j; columns of ``X`` are the means, columns of ``S`` the
+    lower triangles row by row.  Pairs are processed in blocks, to have long inner loops even for
+    few components.
     """
     (d, K), T = X.shape, len(S)
     L, u, scratch = np.empty((T, K + PAIRS)), np.empty((d, K + PAIRS)), np.empty((3, K + PAIRS))
@@ -119,7 +114,7 @@ def pair_sum(weights, S, X):
 
 @compiled
 def pair_sum_along_axes(weights, X, S):
-    """`pair_sum` for the columns of ``X`` where S_i is diagonal, given as a column of ``S``."""
+    """`pair_sum` for diagonal S_i, given as columns of ``S``."""
     d, K = X.shape
     scratch, result = np.empty((2, K)), 0.0
     for i in range(K):
@@ -129,13 +124,13 @@ def pair_sum_along_axes(weights, X, S):
         for r in range(d):
             add_along_axis(q, b, X[r], X[r, i], S[r], S[r, i])
         set_pair_bumps(q, b, weights)
-        result += weights[i] * (2.0 * total(q) - q[i])  # i with itself once, others twice
+        result += weights[i] * (2.0 * total(q) - q[i])  # (i, i) counts once, others twice
     return result
 
 
 @compiled
 def squares_skewed(X, means, W):
-    """``|W_k (x_i - means_k)|^2`` for all columns of ``X`` and lower triangular W_k, ``(n, K)``."""
+    """``|W_k (x_i - means_k)|^2``, (n, K), for the columns x_i of ``X``, lower triangular W_k."""
     n, K = X.shape[1], len(means)
     out, q, e = np.empty((n, K)), np.empty(n), np.empty(n)
     for k in range(K):
@@ -147,7 +142,7 @@ def squares_skewed(X, means, W):
 
 @compiled
 def squares_along_axes(x, means, precisions):
-    """``sum_j precisions[k, j] (x[i, j] - means[k, j])^2`` for all i and k, ``(n, K)``."""
+    """``sum_j precisions[k, j] (x[i, j] - means[k, j])^2``, (n, K)."""
     n, (K, d) = len(x), means.shape
     out = np.zeros((n, K))
     for i in range(n):

@@ -1,9 +1,9 @@
-"""The compiled vertex search for iterates that change all weights: sums of rough kernel rows.
+"""Vertex search for iterates that change all weights: sums of quantized kernel rows.
 
-A kernel row, the kernel between a vertex and all search points, is kept as 16-bit integers: what is
-read again and again should be short.  Search points stand in blocks of neighbours, and each block
-keeps the rows of those vertices only that reach it: ``levels[b, i]`` belongs to vertex
-``owner[b, i]``, for i below ``filled[b]``.  All others are zero throughout the block.
+A kernel row, the kernel between a vertex and all search points, is stored as 16-bit integers, since
+reading rows takes most of the time.  Search points are sorted into blocks of neighbours, and a
+block stores rows only of the vertices within reach: ``levels[b, i]`` belongs to vertex
+``owner[b, i]``, for i < ``filled[b]``.  All other rows are zero in the block.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from skh._numba.single_precision import (
     winner,
 )
 
-LEVELS = 65535  # a rough kernel value is a multiple of 1 / LEVELS, kept as a 16-bit integer
+LEVELS = 65535  # quantized kernel values are multiples of 1 / LEVELS, stored as 16-bit integers
 
-# The share of the squared reach from which on a box that is reached may hold no point that is.
+# Share of the squared reach beyond which the points of a box are checked, not only the box.
 DOUBT = 0.3
 
 
 @compiled
 def squared_distance_to_box(low, high, b, c):
-    """Of the point ``c`` and the box between the corners ``low[:, b]`` and ``high[:, b]``."""
+    """Squared distance of ``c`` to the box with corners ``low[:, b]`` and ``high[:, b]``."""
     total = np.float32(0.0)
     for j in range(c.size):
         e = max(low[j, b] - c[j], c[j] - high[j, b], np.float32(0.0))
@@ -38,7 +38,7 @@ def squared_distance_to_box(low, high, b, c):
 
 @compiled
 def set_levels(out, q, row, scales):
-    """The kernel at the squared distances ``q`` as integers in [0, LEVELS]; ``row`` is scratch."""
+    """Quantize the kernel at squared distances ``q`` to 0..LEVELS; ``row`` is scratch."""
     levels, half = np.float32(LEVELS), np.float32(0.5)
     for m in range(row.size):
         row[m] = half
@@ -50,7 +50,7 @@ def set_levels(out, q, row, scales):
 
 @compiled
 def add_row(levels, owner, filled, X, low, high, scales, reach, vertex, c):
-    """Keep the row of a vertex, which is at ``c``, in each block that it reaches."""
+    """Store the kernel row of a vertex at ``c`` in each block within reach."""
     size, far = levels.shape[2], reach * reach
     scratch = np.empty((2, size), np.float32)
     for b in range(filled.size):
@@ -84,11 +84,7 @@ def take_in(
     k,
     j,
 ):
-    """Take in a search point as the next vertex; its kernel values to all vertices so far.
-
-    It is search point ``j`` and vertex ``k``, and its place joins those of the others in
-    ``centres``; ``low`` and ``high`` are the corners of the boxes around the blocks.
-    """
+    """Add search point ``j`` as vertex ``k``; return its kernel values with all vertices so far."""
     for i in range(X.shape[0]):
         centres[i, k] = X[i, j]
     c = single_X[:, j].copy()
@@ -100,10 +96,10 @@ def take_in(
 
 @compiled
 def add_levels(out, levels, rows, a):  # pragma: no cover - intrinsic
-    """``out += sum of a[i] levels[rows[i]]`` in single precision, for a multiple of four rows.
+    """``out += sum_i a[i] levels[rows[i]]`` in single precision, for a multiple of four rows.
 
-    Four at a time, since it is the way to the cache and back that takes the time; and the sum of
-    the four is small, so that a quarter of the additions round at the size of ``out``.
+    Four rows per pass, since memory traffic dominates; their sum is small, so that only a quarter
+    of the additions round at the size of ``out``.
     """
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     f = np.float32
@@ -118,7 +114,7 @@ def add_levels(out, levels, rows, a):  # pragma: no cover - intrinsic
 
 @compiled
 def rows_with_weight(rows, a, owner, w):
-    """The rows whose vertices have weight, and that weight per level; zeros to fill up a four."""
+    """Collect rows of non-zero weight, and the weight per level; pad with zeros to fours."""
     k = 0
     for i in range(owner.size):
         weight = w[owner[i]]
@@ -133,11 +129,8 @@ def rows_with_weight(rows, a, owner, w):
 
 @compiled
 def combine_rows(gap, lows, mu, levels, owner, filled, w):
-    """``gap = sum of w[i] row i - mu``, and its minimum in each block.
-
-    Every other time from the last block to the first: what came last is still in the cache.
-    """
-    size, backwards = levels.shape[2], np.count_nonzero(w) % 2
+    """``gap = sum_i w[i] row_i - mu``, and its minimum in each block."""
+    size, backwards = levels.shape[2], np.count_nonzero(w) % 2  # blocks visited last are cached
     rows, a = np.empty(w.size + 3, np.intp), np.empty(w.size + 3, np.float32)
     scratch = np.empty(size, np.float32)
     for i in range(lows.size):
@@ -165,11 +158,11 @@ def columns(X, which):
 def combine_rows_and_search(
     gap, lows, single_mu, levels, owner, filled, order, X, mu, scales, centres, active, w, error
 ):
-    """`combine_and_search` for the weights ``w`` of ``centres``: what `decide` returns.
+    """`combine_and_search` for the weights ``w`` of ``centres``; returns the same as `decide`.
 
-    The exact score of the roughly lowest points comes first: points whose rough score is larger by
-    more than ``error`` cannot win.  What is rough stands in the order of the blocks: point m of
-    theirs is ``order[m]`` elsewhere.
+    The exact score of the points with the lowest approximate score is a bar: points whose
+    approximate score exceeds it by more than ``error`` cannot win.  Approximate arrays are in the
+    order of the blocks, whose point m is search point ``order[m]``.
     """
     combine_rows(gap, lows, single_mu, levels, owner, filled, w)
     size, keep = levels.shape[2], np.ones(active.size)

@@ -1,4 +1,4 @@
-"""Inverse transform: choose components by numbers in [0, 1), in order, by a table, or by rows."""
+"""Resampling by inverse transform: sorted numbers, a guide table, or a distribution per row."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skh._numba.kernel_rows import BLOCK, count_blocks, set_exp
 
 @compiled
 def merge(cumulative, u):
-    """``searchsorted(cumulative, u, side="right")`` for rising u, best if evenly spread in [0, 1).
+    """``searchsorted(cumulative, u, side="right")`` for sorted u, best if evenly spread in [0, 1).
 
-    Counts at which number each step is reached, then adds up.  For one number per stratum the guess
-    is right, and no branch depends on chance, as it would in a merge of the two lists.
+    Finds the first u above each cumulative weight, then sums counts.  With one u per stratum the
+    initial guess is right and no branch is unpredictable, as it would be in a merge of two lists.
     """
     n = u.size
     reached = np.zeros(n + 1, np.intp)
@@ -36,11 +36,8 @@ def merge(cumulative, u):
 
 @compiled
 def systematic(weights, n, offset):
-    """The component of each (k + offset) / n, k < n, by inverse transform; weights sum to one.
-
-    Counts at which k each component ends, then adds up: no branch depends on chance.
-    """
-    ends = np.zeros(n + 1, np.intp)
+    """Systematic resampling: the component of each (k + offset) / n, k < n; weights sum to one."""
+    ends = np.zeros(n + 1, np.intp)  # components that end at each k: no unpredictable branches
     cumulative, last = 0.0, 0
     for i in range(weights.size):
         cumulative += weights[i]
@@ -55,7 +52,7 @@ def systematic(weights, n, offset):
 
 @inlined
 def guide(cumulative, T):
-    """Where each of T equal intervals of [0, 1) starts: the table of `look_up`."""
+    """Guide table of `look_up`: the component at the start of each of T equal intervals."""
     table = np.empty(T + 1, np.intp)
     i = 0
     for b in range(T):
@@ -68,12 +65,8 @@ def guide(cumulative, T):
 
 @compiled
 def look_up(cumulative, u):
-    """``searchsorted(cumulative, u, side="right")`` for u in [0, ``cumulative[-1]`` = 1).
-
-    A table says where each of T equal intervals of [0, 1) starts, bisection does the rest.  The
-    steps at the end are for numbers that rounding puts into the next interval.
-    """
-    T = max(cumulative.size, min(8 * cumulative.size, u.size))  # fine, if there is use for it
+    """`inverse_transform` for u in any order: a guide table brackets each u, then bisection."""
+    T = max(cumulative.size, min(8 * cumulative.size, u.size))  # a fine table pays for many u
     table = guide(cumulative, T)
     out = np.empty(u.size, np.intp)
     for block in prange(count_blocks(u.size)):
@@ -86,7 +79,7 @@ def look_up(cumulative, u):
                     i = middle + 1
                 else:
                     high = middle
-            while i > 0 and cumulative[i - 1] > u[k]:
+            while i > 0 and cumulative[i - 1] > u[k]:  # rounding may give the next interval
                 i -= 1
             while cumulative[i] <= u[k]:
                 i += 1
@@ -96,7 +89,7 @@ def look_up(cumulative, u):
 
 @compiled
 def inverse_transform(cumulative, u):
-    """``searchsorted(cumulative, u, side="right")`` for u in [0, 1) and cumulative up to 1."""
+    """``searchsorted(cumulative, u, side="right")`` for u in [0, 1) and ``cumulative[-1]`` = 1."""
     falls = 0
     for k in range(1, u.size):
         falls += u[k] < u[k - 1]
@@ -105,10 +98,7 @@ def inverse_transform(cumulative, u):
 
 @compiled
 def choose_in_rows(log_shares, order, u):
-    """For each row the first index, in the given order, at which its shares add up to more than u.
-
-    ``log_shares`` (n, K) are logarithms up to a constant of each row, and are destroyed.
-    """
+    """Inverse transform in rows of unnormalised log-probabilities, components in ``order``."""
     n, K = log_shares.shape
     chosen, shares, cumulative = np.empty(n, np.intp), np.empty(K), np.empty(K)
     for i in range(n):
@@ -121,7 +111,7 @@ def choose_in_rows(log_shares, order, u):
         for k in range(K):
             total += shares[order[k]]
             cumulative[k] = total
-        level, k = max(u[i] * total, 1e-200), 0  # an exponential is never quite zero here
+        level, k = max(u[i] * total, 1e-200), 0  # `exp` never returns zero, only 1e-261
         while k < K - 1 and cumulative[k] <= level:
             k += 1
         chosen[i] = order[k]

@@ -1,4 +1,4 @@
-"""Step 4 of Algorithm 2, compiled: weights times likelihoods, normalised without overflow."""
+"""Step 4 of Algorithm 2: weights times likelihoods, normalised without overflow."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from math import log
 
 import numpy as np
 
-from skh._numba.array_checks import total
 from skh._numba.compiling import compiled, full_vectors, inlined
 from skh._numba.exponential import exp
 from skh._numba.extrema import highest
+from skh._numba.vectors import total
 
-LOWEST = -600.0  # a weight this far below the greatest, in logs, is zero
+LOWEST = -600.0  # log-weights this far below the largest become zero
 
 
 @inlined
 def log_weights(w):
-    """Logarithms of weights, of which a rule may return zeros; of many equal ones, just one."""
+    """``log(w)``, -inf for zeros; weights equal to the first share its logarithm."""
     out = np.full(w.size, log(w[0]) if w[0] > 0.0 else -np.inf)
     for i in range(1, w.size):
         if w[i] != w[0]:
@@ -26,7 +26,7 @@ def log_weights(w):
 
 @compiled
 def set_exp_below(out, top):  # pragma: no cover - intrinsic
-    """``out = exp(out - top)``, zero where that is next to nothing."""
+    """``out = exp(out - top)``, zero where ``out - top <= LOWEST``."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(out.size):
         x = out[i] - top
@@ -36,7 +36,7 @@ def set_exp_below(out, top):  # pragma: no cover - intrinsic
 
 @compiled
 def reweighted(w, log_likelihood):
-    """The normalised ``w exp(log_likelihood)``, and the logarithm of its sum, maybe -inf."""
+    """Normalised ``w exp(log_likelihood)``, and the logarithm of its sum, possibly -inf."""
     out = log_weights(w)
     for i in range(out.size):
         out[i] += log_likelihood[i]

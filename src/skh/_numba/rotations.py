@@ -1,7 +1,4 @@
-"""The compiled kernels of rotations: one row after the other, for stacks of many thousands.
-
-The formulas are those of `skh.geometry.rotation`.  Nothing here checks its arguments.
-"""
+"""Rotations of SO(3) in large stacks; formulas as in `skh.geometry.rotation`."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import numpy as np
 
 from skh._numba.compiling import compiled
 
-SMALL = 0.1  # radians; below it the quotients of small numbers are replaced by their series
+SMALL = 0.1  # radians; below it series replace quotients of small numbers
 
 
 @compiled
@@ -28,7 +25,7 @@ def polynomial(out, v, a, b):
 
 @compiled
 def dot3(a, b):
-    """The inner product of two vectors (3,)."""
+    """``a' b`` for vectors (3,)."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -50,14 +47,14 @@ def product_transposed(out, A, B):
 
 @compiled
 def half_versine(angle):
-    """(1 - cos x) / x^2, without cancellation."""
+    """``(1 - cos x) / x^2`` without cancellation."""
     s = sin(angle / 2) / (angle / 2) if angle > 1e-8 else 1.0
     return 0.5 * s * s
 
 
 @compiled
 def one_exp(out, v):
-    """The rotation (3, 3) of one vector."""
+    """``out = Exp(v)``, (3, 3)."""
     angle = sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
     sine = sin(angle) / angle if angle > 1e-8 else 1.0
     polynomial(out, v, sine, half_versine(angle))
@@ -65,7 +62,7 @@ def one_exp(out, v):
 
 @compiled
 def exponentials(v):
-    """Rotations (n, 3, 3) of vectors (n, 3)."""
+    """Exp(v), (n, 3, 3), of vectors (n, 3)."""
     out = np.empty((len(v), 3, 3))
     for i in range(len(v)):
         one_exp(out[i], v[i])
@@ -74,7 +71,7 @@ def exponentials(v):
 
 @compiled
 def turned(R, v):
-    """R Exp(v) (n, 3, 3) of rotations and vectors (n, 3); one R stands for all."""
+    """R Exp(v), (n, 3, 3), of vectors (n, 3) and n rotations or a single one."""
     out, turn, each = np.empty((len(v), 3, 3)), np.empty((3, 3)), min(len(R) - 1, 1)
     for i in range(len(v)):
         one_exp(turn, v[i])
@@ -120,7 +117,7 @@ def right_jacobian_inverse(v):
 
 @compiled
 def pose_covariances(out, x, S):
-    """D S D' (n, 6, 6) for D = blkdiag(I, J_r^-1) at coordinates (n, 6); one S stands for all."""
+    """``out = D S D'``, (n, 6, 6), for D = blkdiag(I, J_r^-1) at x (n, 6); S is (n or 1, 6, 6)."""
     J, JC, each = np.empty((3, 3)), np.empty((3, 3)), min(len(S) - 1, 1)
     for i in range(len(x)):
         P, result = S[each * i], out[i]
@@ -131,18 +128,14 @@ def pose_covariances(out, x, S):
             for c in range(3):
                 result[r, c] = P[r, c]
                 result[c, 3 + r] = result[3 + r, c]
-            for c in range(r + 1):  # one half, and the other by reflection: exactly symmetric
+            for c in range(r + 1):  # the lower triangle, mirrored: exactly symmetric
                 entry = JC[r, 0] * J[c, 0] + JC[r, 1] * J[c, 1] + JC[r, 2] * J[c, 2]
                 result[3 + r, 3 + c] = result[3 + c, 3 + r] = entry
 
 
 @compiled
 def quaternion(R):
-    """The unit quaternion (x, y, z, w) with w >= 0 of one rotation.
-
-    The products of its entries with its largest one are sums of entries of R without cancellation
-    (Shepperd's method), hence accurate for every angle, pi included.
-    """
+    """The unit quaternion (x, y, z, w), w >= 0, by Shepperd's method: accurate at all angles."""
     a, b, c = R[0, 0], R[1, 1], R[2, 2]
     trace = a + b + c
     x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
@@ -171,7 +164,7 @@ def quaternions(R):
 
 @compiled
 def one_log(R):
-    """The vector of one rotation."""
+    """Log(R) of one rotation."""
     x, y, z, w = quaternion(R)
     s = x * x + y * y + z * z
     if s < (SMALL / 2) ** 2:  # the series of arcsin
@@ -183,7 +176,7 @@ def one_log(R):
 
 @compiled
 def logarithms(R):
-    """Vectors (n, 3) of rotations (n, 3, 3)."""
+    """Log(R), (n, 3), of rotations (n, 3, 3)."""
     out = np.empty((len(R), 3))
     for i in range(len(R)):
         out[i, 0], out[i, 1], out[i, 2] = one_log(R[i])
@@ -192,7 +185,7 @@ def logarithms(R):
 
 @compiled
 def between(A, R):
-    """Log(A' R) (n, 3) of rotations (n, 3, 3); one A stands for all."""
+    """Log(A' R), (n, 3), of n rotations R and n or one A."""
     out, turn, each = np.empty((len(R), 3)), np.empty((3, 3)), min(len(A) - 1, 1)
     for i in range(len(R)):
         product_transposed(turn, A[each * i], R[i])
@@ -202,7 +195,7 @@ def between(A, R):
 
 @compiled
 def orthogonality_errors(R):
-    """The largest error of R R' = I in a stack, and whether any of them is a reflection."""
+    """``max |R R' - I|`` over a stack, and whether any R is a reflection."""
     error, mirrored = 0.0, False
     for i in range(len(R)):
         a, b, c = R[i]

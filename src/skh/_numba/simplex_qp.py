@@ -1,9 +1,8 @@
-"""The compiled active-set steps behind `simplex_qp`; see there for the method.
+"""Active-set steps of `kernels.simplex_qp`, where the method is described.
 
-The active points stand in ``active[:a]`` in the order of the rows of the Cholesky factor
-``L[:a, :a]`` of Q = K + 11' restricted to them.  The last two rows of ``L`` are the right-hand
-sides, c and 1, as far as they can be solved for without knowing which points come next: L^-1 c and
-L^-1 1.  They grow and shrink with the factor.
+The active points are ``active[:a]``, in the order of the rows of the Cholesky factor ``L[:a, :a]``
+of Q = K + 11' restricted to them.  The last two rows of ``L`` are L^-1 c and L^-1 1, updated with
+the factor.
 """
 
 from __future__ import annotations
@@ -12,37 +11,36 @@ from math import hypot, sqrt
 
 import numpy as np
 
-from skh._numba.array_checks import total
-from skh._numba.compiling import inlined
-from skh._numba.compiling import summing as compiled
+from skh._numba.compiling import inlined, summing
+from skh._numba.vectors import total
 
 # Both are relative to a kernel with diagonal 1.  A vertex whose pivot is below PIVOT is numerically
-# an affine combination of the active ones.  GRADIENT must not be below PIVOT: then the weights are
-# blocked before the curvature along such a combination can matter (see `enter`).
+# an affine combination of the active ones.  GRADIENT must be >= PIVOT: then a weight vanishes
+# before the curvature along such a combination can matter (see `enter`).
 PIVOT = 1e-14
 GRADIENT = 1e-14
 
-# What a gradient may be off without refinement: it is compared with others by GRADIENT.
+# Residual below which the affine minimiser is not refined; well below GRADIENT.
 WEIGHT_ROUNDING = 1e-15
 
 
-@compiled
+@summing
 def leading_dot(x, y, n):
-    """Sum of the first n products."""
+    """``sum(x[:n] * y[:n])``."""
     result = 0.0
     for i in range(n):
         result += x[i] * y[i]
     return result
 
 
-@compiled
+@summing
 def forward(L, a, b):
     """``b <- L^-1 b``."""
     for i in range(a):
         b[i] = (b[i] - leading_dot(L[i], b, i)) / L[i, i]
 
 
-@compiled
+@summing
 def backward(L, a, b):
     """``b <- L'^-1 b``."""
     for i in range(a - 1, -1, -1):
@@ -54,7 +52,7 @@ def backward(L, a, b):
 
 @inlined
 def join(c, L, active, a, j, q, pivot):
-    """Make vertex j active, whose row of the factor is ``q`` and then the root of the pivot."""
+    """Make vertex j active; its row of the factor is (q, sqrt(pivot))."""
     for i in range(a):
         L[a, i] = q[i]
     L[a, a] = sqrt(pivot)
@@ -64,16 +62,16 @@ def join(c, L, active, a, j, q, pivot):
     return a + 1
 
 
-@compiled
+@summing
 def rotate(row, i, c, s):
-    """Rotate the entries i and i + 1 of a row."""
+    """Apply a Givens rotation to entries i and i + 1 of a row."""
     x, y = row[i], row[i + 1]
     row[i], row[i + 1] = c * x + s * y, c * y - s * x
 
 
-@compiled
+@summing
 def drop(L, active, a, r):
-    """Take the r-th active point out; Givens rotations make the factor triangular again."""
+    """Remove the r-th active point; Givens rotations make the factor triangular again."""
     for i in range(r, a - 1):
         active[i] = active[i + 1]
         for k in range(i + 2):
@@ -91,7 +89,7 @@ def drop(L, active, a, r):
 @inlined
 def residual(K, c, active, v, nu, n):
     """``c + nu 1 - Q v`` at the active points."""
-    everywhere = np.zeros(n)  # v at all vertices, so that rows of K are read in one go
+    everywhere = np.zeros(n)  # v at all vertices, so that rows of K are read contiguously
     for i in range(v.size):
         everywhere[active[i]] = v[i]
     out, sum_of_all = np.empty(v.size), total(v)
@@ -102,7 +100,7 @@ def residual(K, c, active, v, nu, n):
 
 @inlined
 def largest(x):
-    """The greatest absolute value, or 0."""
+    """``max |x|``, 0 if empty."""
     most = 0.0
     for i in range(x.size):
         most = max(most, abs(x[i]))
@@ -111,10 +109,10 @@ def largest(x):
 
 @inlined
 def affine_minimiser(K, c, L, active, a, n):
-    """The minimiser with sum one but free signs: Q v = c + nu 1, 1'v = 1, refined where it must be.
+    """The minimiser with sum one and free signs: Q v = c + nu 1, 1'v = 1.
 
-    Returns the level of the gradient, K v - c = nu - 1, as well.  Refinement with the true K makes
-    the result independent of how many points came and went since the factor was made.
+    Also returns the level of the gradient, K v - c = nu - 1.  Iterative refinement with K makes the
+    result independent of the number of updates of the factor.
     """
     ones, rest = L[-1, :a], L[-2, :a].copy()
     v, nu, missing = np.zeros(a), 0.0, 1.0
@@ -133,9 +131,9 @@ def affine_minimiser(K, c, L, active, a, n):
     return v, nu - total(v)
 
 
-@compiled
+@summing
 def first_blocked(w, active, a, v):
-    """How far w can go towards v (at most 1) before a weight vanishes, and whose (-1: nobody's)."""
+    """Largest step <= 1 from w towards v with weights >= 0, and the row that blocks it, or -1."""
     step, row = 1.0, -1
     for i in range(a):
         old = w[active[i]]
@@ -147,10 +145,7 @@ def first_blocked(w, active, a, v):
 
 @inlined
 def settle(K, c, w, L, active, a, n):
-    """Wolfe's minor cycle: go to the affine minimiser, dropping points whose weight vanishes.
-
-    Returns the number of active points and the level of the gradient at them.
-    """
+    """Wolfe's minor cycle: go to the affine minimiser, dropping points; return a and its level."""
     while True:
         v, level = affine_minimiser(K, c, L, active, a, n)
         step, row = first_blocked(w, active, a, v)
@@ -164,9 +159,9 @@ def settle(K, c, w, L, active, a, n):
         a = drop(L, active, a, row)
 
 
-@compiled
+@summing
 def first_emptied(w, active, a, q):
-    """How far weights can move along -q before one vanishes, and whose."""
+    """Largest move along -q with weights >= 0, and the row that blocks it."""
     move, row = np.inf, -1
     for i in range(a):
         if q[i] > 0.0 and w[active[i]] < move * q[i]:
@@ -178,9 +173,9 @@ def first_emptied(w, active, a, q):
 def enter(K, c, w, L, active, a, j):
     """Make vertex j active.
 
-    Where j is affinely dependent on the active points (its pivot vanishes), moving weight from its
-    combination onto j leaves the quadratic part alone and lowers the linear part, so the move goes
-    on until a weight vanishes; without that point j is tried again.
+    If j is affinely dependent on the active points (its pivot vanishes), moving weight from its
+    combination onto j leaves the quadratic part unchanged and lowers the linear part.  So weight is
+    moved until one of them vanishes; that point is dropped, and j is tried again.
     """
     while True:
         q = np.empty(a)
@@ -201,7 +196,7 @@ def enter(K, c, w, L, active, a, j):
 
 @inlined
 def steepest(K, c, w, n, tried, level):
-    """The vertex without weight whose gradient is lowest, if below ``level``; or -1."""
+    """The vertex of zero weight with the lowest gradient, if below ``level``; or -1."""
     best, j = level, -1
     for i in range(n):
         if w[i] == 0.0 and not tried[i]:
@@ -211,16 +206,16 @@ def steepest(K, c, w, n, tried, level):
     return j
 
 
-@compiled
+@summing
 def solve(K, c, w, L, active, a, n, level):
-    """Optimal weights on the first n vertices, starting from the optimal ones of the active set.
+    """Optimise the weights of the first n vertices, from the optimum on the active set.
 
-    Returns the number of active points, the level of the gradient at them, which is to be handed in
-    the next time, and the objective.  A vertex that enters and is at once dropped again, because
-    its gain is below rounding, is not tried a second time before another one has made progress.
+    Returns the number of active points, the level of the gradient at them (an argument of the next
+    call) and the objective.  A vertex that is dropped as soon as it enters, because its gain is
+    below rounding, is not tried again before another one has made progress.
     """
     tried = np.zeros(n, np.bool_)
-    for _ in range(100 + 20 * n):  # far above what is ever needed: rounding must not make it cycle
+    for _ in range(100 + 20 * n):  # never reached; a bound in case rounding makes it cycle
         j = steepest(K, c, w, n, tried, level - GRADIENT if a else np.inf)
         if j < 0:
             break

@@ -1,8 +1,7 @@
-"""The vertex search that rules points out in single precision.
+"""Vertex search that rules points out in single precision and decides in double precision.
 
-Kernel values are computed in single precision, sixteen at a time where the processor can.  The
-error of the sums is bounded (`frank_wolfe.single_precision_search`), and the few points that may
-win within that bound are evaluated again in double precision.
+The error of the single-precision sums is bounded (`frank_wolfe.single_precision_search`); the few
+points that may win within that bound are evaluated again in double precision.
 """
 
 from __future__ import annotations
@@ -18,18 +17,15 @@ from skh._numba.extrema import lowest
 from skh._numba.iterate_history import look_at, take_step
 from skh._numba.kernel_rows import BLOCK, count_blocks, kernel_block, squared_distances
 
-SINGLE_BLOCK = 4 * BLOCK  # the numbers are half or a quarter as long
-LIKELY = 1.25  # errors above the least gap up to which points are looked at first
-CHUNK = 64  # points that are looked at together; divides a block
-SINGLE = 2.0**-24  # what an operation in single precision may be off
+SINGLE_BLOCK = 4 * BLOCK  # points; they take half the memory or a quarter
+LIKELY = 1.25  # points within LIKELY errors of the lowest gap are evaluated first
+CHUNK = 64  # points that are compared together; divides a block
+SINGLE = 2.0**-24  # relative rounding error in single precision
 
 
 @compiled
 def to_single(out, out_mu, X, mu, centre, scale):
-    """``out = scale (X - centre)``, the centre taken off each coordinate in double precision.
-
-    And ``out_mu = mu``.
-    """
+    """``out = scale (X - centre)``, computed in double precision, and ``out_mu = mu``."""
     d, M = X.shape
     for b in prange(count_blocks(M)):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, M)
@@ -43,7 +39,7 @@ def to_single(out, out_mu, X, mu, centre, scale):
 
 @compiled
 def set_two_squares(q, x, y, a, b):  # pragma: no cover - intrinsic
-    """``q = (x - a)^2 + (y - b)^2``: two coordinates in one pass."""
+    """``q = (x - a)^2 + (y - b)^2``."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(q.size):
         e, f = x[i] - a, y[i] - b
@@ -52,7 +48,7 @@ def set_two_squares(q, x, y, a, b):  # pragma: no cover - intrinsic
 
 @compiled
 def single_precision_squares(q, X, lo, hi, c):
-    """`squared_distances`, faster in two dimensions at the cost of another last bit."""
+    """`squared_distances`, faster in two dimensions, where the last bit differs."""
     if X.shape[0] == 2:
         set_two_squares(q, X[0, lo:hi], X[1, lo:hi], c[0], c[1])
     else:
@@ -80,7 +76,7 @@ def lowest_of(gap, q):
     """``min(gap)``; ``q`` is scratch."""
     half = (gap.size + 1) // 2
     low, high, folded = gap[:half], gap[half:], q[:half]
-    folded[half - 1] = low[half - 1]  # for an odd number of them
+    folded[half - 1] = low[half - 1]  # unpaired if the size is odd
     for i in range(high.size):
         folded[i] = high[i] if high[i] < low[i] else low[i]
     return lowest(folded)
@@ -88,7 +84,7 @@ def lowest_of(gap, q):
 
 @summing
 def any_below(gap, worst):
-    """Whether any of some numbers is at most ``worst``: without a branch for each of them."""
+    """``any(gap <= worst)`` without a branch per point."""
     hits = ZERO
     for i in range(gap.size):
         hits += ONE if gap[i] <= worst else ZERO
@@ -97,10 +93,7 @@ def any_below(gap, worst):
 
 @compiled
 def find_below(found, gap, lows, first, last, size, worst):
-    """Write down the points of some blocks whose gap is at most ``worst``; how many there are.
-
-    ``lows`` has the least gap of each block of ``size`` points.
-    """
+    """Write the points of some blocks with gap <= worst to ``found``; return their number."""
     count, worst = 0, np.float32(worst)
     for b in range(first, last):
         if lows[b] > worst:
@@ -117,17 +110,14 @@ def find_below(found, gap, lows, first, last, size, worst):
 
 @compiled
 def points_below(gap, lows, size, worst):
-    """The points of all blocks whose gap is at most ``worst``."""
+    """``flatnonzero(gap <= worst)``, using the lowest gaps of the blocks."""
     found = np.empty(gap.size, np.intp)
     return found[: find_below(found, gap, lows, 0, lows.size, size, worst)]
 
 
 @strict
 def replay_four(r, s, t, u, keep, step):
-    """What `blend` makes of zero when it takes in four rows of kernel values, one value at a time.
-
-    Four at once, since each must wait for its last result.
-    """
+    """`blend` all values of a row into g = 0, to the same bits; four rows, to hide latency."""
     e = f = g = h = 0.0
     for i in range(step.size):
         a, b = keep[i], step[i]
@@ -137,10 +127,10 @@ def replay_four(r, s, t, u, keep, step):
 
 @compiled
 def winner(points, X, mu, scales, centres, keep, step):
-    """Among some points the argmin of the exact ``g - mu``, the first one in case of a tie.
+    """Argmin of the exact ``g - mu`` among some points, the first one in case of a tie.
 
-    Returns g there, infinite for no points, and the number of kernel evaluations as well.  The
-    exact g has taken in the kernels at the columns of ``centres`` one after the other.
+    Also returns g there, inf for no points, and the number of kernel evaluations.  ``centres``,
+    ``keep`` and ``step`` are the vertices and step sizes that make up g.
     """
     k = step.size
     rows, q = np.zeros((4, k)), np.empty(k)
@@ -162,9 +152,9 @@ def winner(points, X, mu, scales, centres, keep, step):
 def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep, step):
     """The argmin of the exact ``g - mu``, g there and the number of kernel evaluations.
 
-    ``args`` are the winners among the likely points of each share, those up to LIKELY errors above
-    its least gap.  The best of them is usually so low that no other point can be lower, as ``gap``
-    is off by at most ``error``; otherwise all points are tried of which this is not certain.
+    ``args`` are the winners among the likely points of each thread's share.  As ``gap`` has an
+    error of at most ``error``, the best of them usually rules out all other points; otherwise every
+    point that is not ruled out is evaluated.
     """
     s = 0
     for i in range(1, args.size):
@@ -182,11 +172,10 @@ def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep,
 def single_precision_steps(
     history, k, n, gap, lows, single, X, mu, scales, centres, keep, errors, shares, futile
 ):
-    """`full_steps` in rough arithmetic, up to a step whose search evaluates too many kernels.
+    """`full_steps` in single precision, until a search needs more than ``futile`` exact kernels.
 
-    ``gap`` is ``g - mu`` in single precision, off by at most ``errors[k]`` after k steps;
-    ``centres`` and ``keep`` tell of all steps so far.  Returns the steps taken and the kernels
-    evaluated after the last of them.
+    ``gap`` is ``g - mu`` with an error of at most ``errors[k]`` after k steps; ``centres`` and
+    ``keep`` record the steps.  Returns the number of steps and of exact kernels in the last search.
     """
     total, found = 0, np.empty((shares, gap.size), np.intp)
     args, values, counts = np.zeros(shares, np.intp), np.empty(shares), np.empty(shares, np.intp)
@@ -214,7 +203,7 @@ def single_precision_steps(
 
 @compiled
 def next_error(error, single, step, mmd2, next_mmd2):
-    """What a gap may be off after one more step; the gap itself is at most the MMD."""
+    """Bound on the error of a gap after one more step; the gap itself is at most the MMD."""
     most = sqrt(max(mmd2, next_mmd2, 0.0))
     rounding = ((6 + single.scales.shape[1]) * most + 12 * step) * SINGLE
     return (1.0 - step) * error + step * single.error + rounding
@@ -222,10 +211,10 @@ def next_error(error, single, step, mmd2, next_mmd2):
 
 @compiled
 def blend_blocks(gap, lows, first, last, X, mu, scales, c, step):
-    """``gap <- (1 - step) gap + step (kernel - mu)`` in some blocks; the least of all of them."""
+    """``gap <- (1 - step) gap + step (kernel - mu)`` in some blocks; return the lowest gap."""
     scratch = np.empty(SINGLE_BLOCK, np.float32)
     a, b = np.float32(1.0 - step), np.float32(step)
-    mine = np.empty(last - first, np.float32)  # one thread's, whose neighbours nobody else writes
+    mine = np.empty(last - first, np.float32)  # a thread's own: no false sharing
     for block in range(first, last):
         lo, hi = block * SINGLE_BLOCK, min((block + 1) * SINGLE_BLOCK, gap.size)
         q, out = scratch[: hi - lo], gap[lo:hi]

@@ -1,4 +1,4 @@
-"""Points of a Sobol sequence with a random linear scramble."""
+"""Sobol points with a random linear scramble."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def scrambled_net(n, directions, columns, shift, bits):
     ``directions[j, k]`` is the k-th direction number of coordinate j, an integer whose highest of
     ``bits`` bits is the first binary digit.  The scramble (Matousek 1998) multiplies the digits by
     a lower triangular matrix over GF(2) whose ``columns[j]`` are integers of the same kind.  Points
-    come in the order of the Gray code, so that one direction number leads to the next.
+    are in Gray-code order, where consecutive points differ by one direction number.
     """
     d, m = directions.shape
     scrambled = np.zeros_like(directions)

@@ -1,4 +1,4 @@
-"""The compiled kernels of plain vectors: one pass each, in vector instructions."""
+"""Operations on vectors, one pass each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from skh._numba.compiling import compiled, summing
 
 @summing
 def dot(a, b):
-    """``sum of a b``."""
+    """``sum(a * b)``."""
     result = 0.0
     for i in range(a.size):
         result += a[i] * b[i]
@@ -16,7 +16,7 @@ def dot(a, b):
 
 @summing
 def triple_dot(a, b, c):
-    """``sum of a b c``."""
+    """``sum(a * b * c)``."""
     result = 0.0
     for i in range(a.size):
         result += a[i] * b[i] * c[i]
@@ -56,3 +56,26 @@ def set_sum(out, x, y, a):
     """``out = x + a y``."""
     for i in range(out.size):
         out[i] = x[i] + a * y[i]
+
+
+@compiled
+def fill(out, a):
+    """``out[:] = a``, which itself would take half a second to compile."""
+    for i in range(out.size):
+        out[i] = a
+
+
+@compiled
+def add_scaled(out, x, a):
+    """``out += a * x``."""
+    for i in range(out.size):
+        out[i] += a * x[i]
+
+
+@summing
+def total(a):
+    """``sum(a)``, inf on overflow."""
+    result = 0.0
+    for i in range(a.size):
+        result += a[i]
+    return result

@@ -1,4 +1,4 @@
-"""The vertex search of Algorithm 1, line 3, at all search points in double precision."""
+"""Vertex search of Algorithm 1, line 3, at all search points in double precision."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from numba import prange
 from skh._numba.compiling import compiled, inlined, strict
 from skh._numba.extrema import first_lowest, lowest
 from skh._numba.iterate_history import look_at, take_step
-from skh._numba.kernel_rows import BLOCK, count_blocks, fill, kernel_block
+from skh._numba.kernel_rows import BLOCK, count_blocks, kernel_block
+from skh._numba.vectors import fill
 
-HIDDEN = -2.0  # a mean map so low that the search never finds the point again
+HIDDEN = -2.0  # a mean map that excludes a point from the search
 
 
 @strict
 def blend(out, x, keep, step):
-    """``out <- keep * out + step * x``: how an iterate takes in a kernel row."""
+    """``out <- keep * out + step * x``: the update of an iterate by a kernel row."""
     for i in range(out.size):
         out[i] = keep * out[i] + step * x[i]
 
@@ -29,7 +30,7 @@ def add_four(out, r, s, t, u, a, b, c, d):
 
 @strict
 def blend_to_gap(gap, out, x, mu, keep, step):
-    """`blend`, and ``gap = out - mu`` on the way."""
+    """``out <- keep * out + step * x; gap = out - mu``."""
     for i in range(out.size):
         out[i] = keep * out[i] + step * x[i]
         gap[i] = out[i] - mu[i]
@@ -55,7 +56,7 @@ def first_gap(g, mu, lows):
 
 @compiled
 def step_blocks(lows, first, last, g, mu, X, c, scales, step):
-    """``g <- (1 - step) g + step * kernel(c, .)`` in some blocks, and the least of ``g - mu``."""
+    """``g <- (1 - step) g + step * kernel(c, .)`` and ``lows = min(g - mu)`` in some blocks."""
     scratch = np.empty((2, BLOCK))
     for b in range(first, last):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)
@@ -67,10 +68,7 @@ def step_blocks(lows, first, last, g, mu, X, c, scales, step):
 
 @compiled
 def full_steps(history, k, n, g, mu, X, scales, shares):
-    """Steps k to n, each followed by its search: how many have then been taken.
-
-    The blocks are dealt out in as many shares as there are threads; the result is the same.
-    """
+    """Take steps k to n - 1, each with its search, in ``shares`` threads; return the next k."""
     lows = np.empty(count_blocks(g.size))
     while k < n and take_step(history, k):
         c, step = X[:, history.vertices[k]].copy(), history.steps[k]
@@ -84,7 +82,7 @@ def full_steps(history, k, n, g, mu, X, scales, shares):
 
 @compiled
 def catch_up(history, k, g, mu, X, scales):
-    """Take the first k steps of a history whose vertices are known."""
+    """Bring ``g`` to the iterate after the first k steps of a history."""
     lows = np.empty(count_blocks(g.size))
     for i in range(k):
         c = X[:, history.vertices[i]].copy()
@@ -93,7 +91,7 @@ def catch_up(history, k, g, mu, X, scales):
 
 @inlined
 def combine(out, rows, lo, hi, active, w):
-    """``out += sum of w[i] rows[i, lo:hi]`` over the active i."""
+    """``out += sum_i w[i] rows[i, lo:hi]`` over the active i."""
     fours = active.size // 4 * 4
     for k in range(0, fours, 4):
         i, j, m, n = active[k], active[k + 1], active[k + 2], active[k + 3]
@@ -105,7 +103,7 @@ def combine(out, rows, lo, hi, active, w):
 
 @inlined
 def combine_and_search(g, mu, rows, active, w):
-    """``g <- sum of w[i] rows[i]`` over the active i, then the argmin of ``g - mu``."""
+    """``g <- sum_i w[i] rows[i]`` over the active i; return the argmin of ``g - mu``."""
     lows = np.empty(count_blocks(g.size))
     for b in range(lows.size):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, g.size)

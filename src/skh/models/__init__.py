@@ -1,4 +1,8 @@
-"""The models of the paper and a few more, each a `Model` that can also simulate data."""
+"""State-space models of the paper and a few more, each a `Model` that can also simulate data.
+
+`exact_filters` has the Kalman and the exact jump-Markov filter, `uav_navigation` the UAV with its
+compiled kernels.  Imports `filtering` and `geometry`.
+"""
 
 from skh.models.beacon_localisation import Localisation, localisation
 from skh.models.bearings import BearingsOnly, bearings_only

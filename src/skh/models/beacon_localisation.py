@@ -1,7 +1,7 @@
-r"""Localisation by ranges: a wanderer in the plane, and its distances to two beacons.
+r"""Localisation by ranges: a position in the plane, and its distances to two beacons.
 
-The beacons stand on the first axis, so a position and its mirror image explain the ranges equally
-well: the filter has two modes, which meet and part as the wanderer circles.
+The beacons are on the first axis, so a position and its mirror image have equal likelihoods: the
+filter has two modes, which merge and split as the position circles the origin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from skh.models.simulation import simulate
 
 BEACONS = np.array([[-3.0, 0.0], [3.0, 0.0]])
 CIRCLE_TURN, SHRINK = 0.1, 0.99  # per step, about the origin
-STEP_VARIANCE = 0.15  # variance of a step
+STEP_VARIANCE = 0.15
 RANGE_NOISE = 0.2  # standard deviation of a range
 
 TRANSITION = SHRINK * np.array(
@@ -27,7 +27,7 @@ TRANSITION = SHRINK * np.array(
 
 @dataclass(frozen=True)
 class Localisation:
-    """A position that turns about the origin, and its distances to two beacons."""
+    """A position that circles the origin, observed by its distances to two beacons."""
 
     def prior(self) -> GaussianMixture:
         """N(0, 9 I)."""
@@ -38,24 +38,24 @@ class Localisation:
         return x @ TRANSITION.T, STEP_VARIANCE
 
     def ranges(self, x: Array) -> Array:
-        """The distances of positions (..., 2) to the beacons, (..., 2)."""
+        """Distances of positions (..., 2) to the beacons, (..., 2)."""
         return np.asarray(np.linalg.norm(x[..., None, :] - BEACONS, axis=-1))
 
     def log_likelihood(self, t: int, x: Array, y: Array) -> Array:
-        """``log N(y | ranges, NOISE^2 I)``."""
-        with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+        """``log N(y | ranges(x), RANGE_NOISE^2 I)``."""
+        with np.errstate(over="ignore"):  # the density is zero where the square overflows
             squares: Array = np.sum(((y - self.ranges(x)) / RANGE_NOISE) ** 2, axis=-1)
         return -0.5 * squares - log(2 * pi * RANGE_NOISE**2)
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
-        """A draw of y_t."""
+        """Draw y_t."""
         return self.ranges(x) + RANGE_NOISE * rng.standard_normal(2)
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
-        """States (T, 2) and observations (T, 2)."""
+        """Draw states (T, 2) and observations (T, 2)."""
         return simulate(self, T, rng)
 
 
 def localisation() -> Localisation:
-    """The localisation model."""
+    """Return the localisation model."""
     return Localisation()

@@ -5,7 +5,9 @@ r"""The nonlinear benchmark of Gordon, Salmond and Smith (1993), as in the paper
     x_{t+1} = 0.5 x_t + 25 \frac{x_t}{1 + x_t^2} + 8 \cos(1.2 t) + v_t, \qquad
     y_t = 0.05 x_t^2 + e_t, \qquad v_t, e_t \sim \mathcal N(0, 1).
 
-The observation does not tell the sign of the state, so the filter often has two modes.
+The observation does not determine the sign of the state, so the filter often has two modes.  The
+paper counts time from 1, this library from 0.  It does not give the law of the first state, which
+is N(0, 5) here as is usual for this model.
 """
 
 from __future__ import annotations
@@ -22,12 +24,7 @@ from skh.models.simulation import simulate
 
 @dataclass(frozen=True)
 class NonlinearBenchmark:
-    """x_{t+1} = x_t / 2 + 25 x_t / (1 + x_t^2) + 8 cos(1.2 t) + v_t, and y_t = x_t^2 / 20 + e_t.
-
-    v_t and e_t are standard normal.  The paper counts time from 1, this library from 0.
-
-    The paper does not give the law of the first state; it is N(0, 5) as is usual for this model.
-    """
+    """x_{t+1} = x_t / 2 + 25 x_t / (1 + x_t^2) + 8 cos(1.2 t) + v_t, and y_t = x_t^2 / 20 + e_t."""
 
     def prior(self) -> GaussianMixture:
         """N(0, 5)."""
@@ -48,21 +45,21 @@ class NonlinearBenchmark:
         residual: Array = x[:, 0] * x[:, 0]
         residual *= -0.05
         residual += y
-        with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+        with np.errstate(over="ignore"):  # the density is zero where the square overflows
             residual *= residual
         residual *= -0.5
         residual -= 0.5 * log(2 * pi)
         return residual
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
-        """A draw of y_t."""
+        """Draw y_t."""
         return 0.05 * x**2 + rng.standard_normal(1)
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
-        """States (T, 1) and observations (T, 1)."""
+        """Draw states (T, 1) and observations (T, 1)."""
         return simulate(self, T, rng)
 
 
 def nonlinear_benchmark() -> NonlinearBenchmark:
-    """The nonlinear benchmark model."""
+    """Return the nonlinear benchmark model."""
     return NonlinearBenchmark()

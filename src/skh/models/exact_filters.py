@@ -1,4 +1,4 @@
-"""Exact references: the Kalman filter, and the mixture of 2^T of them for jump-Markov models."""
+"""Exact filters: the Kalman filter, and a mixture of 2^T of them for jump-Markov models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # loads its parts when they are first used
+import scipy  # loads scipy.special on first use
 
 from skh._typing import Array
 from skh.filtering.observations import as_series, is_missing, measured_entries
@@ -18,7 +18,7 @@ MAX_SEQUENCES = 1 << 20
 
 
 class KalmanResult(NamedTuple):
-    """Filtered means (T, d), covariances (T, d, d) and the log-evidence of all observations."""
+    """Filtered means (T, d), covariances (T, d, d) and the log-evidence."""
 
     means: Array
     covariances: Array
@@ -26,7 +26,7 @@ class KalmanResult(NamedTuple):
 
 
 class JumpMarkovResult(NamedTuple):
-    """As `KalmanResult`, with the filtered probabilities of the modes (T, modes)."""
+    """`KalmanResult` with the filtered probabilities of the modes (T, modes)."""
 
     means: Array
     covariances: Array
@@ -35,7 +35,7 @@ class JumpMarkovResult(NamedTuple):
 
 
 def kalman_filter(model: LinearGaussian, ys: Iterable[Any]) -> KalmanResult:
-    """The exact filter of a linear Gaussian model; None or NaN where nothing was measured.
+    """Kalman filter of a linear Gaussian model; missing observations are None or NaN.
 
     >>> import skh
     >>> model = skh.models.lgss3()
@@ -61,9 +61,9 @@ def kalman_filter(model: LinearGaussian, ys: Iterable[Any]) -> KalmanResult:
 
 
 def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult:
-    """The exact filter of a jump-Markov linear model: one Kalman filter per sequence of modes.
+    """Exact filter of a jump-Markov linear model: one Kalman filter per sequence of modes.
 
-    The number of sequences multiplies with each step: with two modes, T is limited to 20.
+    The number of sequences is exponential in T: with two modes, T is limited to 20.
     """
     if not isinstance(model, JumpMarkov):
         raise TypeError(f"model must be a JumpMarkov, got {model!r}")
@@ -76,7 +76,7 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
     P = np.tile(model.initial_covariance, (modes, 1, 1))
     log_evidence, rows = 0.0, []
     for t, y in enumerate(ys):
-        if t > 0:  # x moves with the old mode, then each sequence branches into the new ones
+        if t > 0:  # x moves with the old mode, then each sequence branches into all new modes
             A = model.A[r]
             m, P = apply(A, m), A @ P @ transpose(A) + model.Q[r]
             log_w = (log_w[:, None] + log(model.switching)[r]).ravel()
@@ -88,8 +88,8 @@ def jump_markov_filter(model: JumpMarkov, ys: Iterable[Any]) -> JumpMarkovResult
             m, P, log_l = condition(m, P, y[seen] - apply(C, m), C, R)
             log_w = log_w + log_l
             total = float(scipy.special.logsumexp(log_w))
-            if total == -np.inf:  # squares beyond all numbers
-                raise ValueError(f"ys[{t}] must have a density above zero, got {y}")
+            if total == -np.inf:  # squared residuals overflowed
+                raise ValueError(f"ys[{t}] must have positive density under the model, got {y}")
             log_evidence, log_w = log_evidence + total, log_w - total
         rows.append((*mixture_moments(np.exp(log_w), m, P), np.bincount(r, np.exp(log_w), modes)))
     means, covariances, probabilities = (np.array(column) for column in zip(*rows, strict=True))

@@ -20,7 +20,7 @@ y_{0:t})` the recursion is exact:
         &\propto \textstyle\sum_k \Pi_{kl}\, \alpha_t(k)\, \mathcal N(x_{t+1} | A_k x_t, Q_k)
 
 with Q = FF' and R = GG'.  The last line holds whichever component x_{t+1} was drawn from: the
-chosen point is evidence on the mode that led to it.
+point itself is evidence about the mode.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SWITCHING = ((0.7, 0.3), (0.3, 0.7))
 class JumpMarkov:
     """x_{t+1} = A_r x_t + v_t and y_t = C_r x_t + e_t, where the mode r is a hidden Markov chain.
 
-    A `CarryingModel`: the carry is the modes' log-probabilities (n, r).
+    A `CarryingModel`: each particle carries the log-probabilities of its mode, (n, r).
     """
 
     A: Array  # (r, d, d)
@@ -86,7 +86,7 @@ class JumpMarkov:
         return GaussianMixture([1.0], self.initial_mean[None], self.initial_covariance)
 
     def initial_carry(self, x: Array) -> Array:
-        """Log beta_0."""
+        """``log beta_0``."""
         return np.tile(log(self.initial_modes), (len(x), 1))
 
     def transition(self, t: int, x: Array, carry: Array) -> GaussianMixture:
@@ -100,23 +100,23 @@ class JumpMarkov:
         return np.asarray(np.einsum("kij,nj->nki", self.A, x))
 
     def move(self, t: int, x: Array, carry: Array, x_next: Array) -> Array:
-        """Log beta_{t+1} from log alpha_t and the chosen x_{t+1}."""
+        """``log beta_{t+1}`` from ``log alpha_t`` and the chosen x_{t+1}."""
         log_joint = carry + log_density(x_next[:, None] - self._moved(x), self.Q, "Q")
         log_beta = logsumexp(log_joint[:, :, None] + log(self.switching), axis=1)
         return np.asarray(log_beta - logsumexp(log_joint, axis=1, keepdims=True))
 
     def displaced(self, carry: Array, ancestors: Ancestors) -> Array:
-        """The modes of moved particles are those of the particles."""
+        """Particles keep the mode probabilities of their ancestors when they are moved."""
         return ancestors.rows(carry)
 
     def blurred(self, carry: Array, others: Sequence[Array]) -> Array:
-        """Probabilities have no covariances."""
+        """Return the record unchanged: mode probabilities have no covariance to inflate."""
         return carry
 
     def log_likelihood(
         self, t: int, x: Array, y: Array | float, carry: Array
     ) -> tuple[Array, Array]:
-        """Logs of p(y_t | x_{0:t}, y_{0:t-1}) and of alpha_t."""
+        """``log p(y_t | x_{0:t}, y_{0:t-1})`` and ``log alpha_t``."""
         y, seen = measured_entries(y, self.C.shape[1])
         predicted = np.einsum("kij,nj->nki", self.C[:, seen], x)
         log_joint = carry + log_density(y[seen] - predicted, self.R[:, seen][:, :, seen], "R")
@@ -125,12 +125,12 @@ class JumpMarkov:
         return log_l, np.where(possible, log_joint - np.where(possible, log_l[:, None], 0.0), carry)
 
     def hidden_moments(self, carry: Array) -> tuple[Array, Array]:
-        """The mode as a hidden part: its indicator (one-hot) has the probabilities as its mean."""
+        """Mean and covariance of the one-hot indicator of the mode, the hidden part z."""
         p = np.exp(carry)
         return p, p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
-        """States (T, d) and observations (T, m), with the modes drawn and forgotten."""
+        """Draw states (T, d) and observations (T, m); the modes are not returned."""
         T = _checks.positive_int("T", T)
         rng = _checks.generator(rng)
         r = rng.choice(len(self.A), p=self.initial_modes)
@@ -145,17 +145,17 @@ class JumpMarkov:
 
 
 def log(probabilities: Array) -> Array:
-    """The logarithm, with -inf for what is impossible."""
+    """``log(probabilities)``, -inf for zeros."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(probabilities))
 
 
 def jmls(seed: int = 0) -> JumpMarkov:
-    """The paper's jump-Markov model, d = 2 with two modes.
+    """Return the paper's jump-Markov model, d = 2 with two modes.
 
-    The paper gives the poles of the modes and Pi.  Where it is silent: A and C by
-    `system_with_poles` with this seed, F = I and G^2 = 0.1 as in its linear models, the first mode
-    from the stationary law of Pi, and x_0 ~ N(0, I).
+    The paper gives the poles of the modes and Pi.  The rest is chosen here: A and C by
+    `system_with_poles` with this seed, F = I and G^2 = 0.1 as in the paper's linear models, the
+    first mode from the stationary law of Pi, and x_0 ~ N(0, I).
     """
     rng = _checks.generator(seed, "seed")
     A, C = (

@@ -1,9 +1,9 @@
 r"""Linear Gaussian state-space models: :math:`x_{t+1} = A x_t + v_t`, :math:`y_t = C x_t + e_t`.
 
-The paper's two have Q = I, R = 0.1, the poles given in its appendix C.2 and one observation.  It
-does not give A and C beyond that (they came from Matlab's ``drss``), nor the law of the first
-state: here they are `system_with_poles` with a fixed seed, and x_0 ~ N(0, I).  Its formula
-:math:`y_{t+1} = C x_t + e_t` is read as :math:`y_t = C x_t + e_t`, as everywhere else in the paper.
+The paper's two models have Q = I, R = 0.1, the poles of its appendix C.2 and a scalar observation.
+It gives neither A and C beyond that (they came from Matlab's ``drss``) nor the law of x_0: here
+they are `system_with_poles` with a fixed seed and N(0, I).  Its formula :math:`y_{t+1} = C x_t +
+e_t` is read as :math:`y_t = C x_t + e_t`, as everywhere else in the paper.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class LinearGaussian:
         return log_density(y[seen] - x @ self.C[seen].T, self.R[np.ix_(seen, seen)], "R")
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
-        """A draw of y_t."""
+        """Draw y_t."""
         return self.C @ x + factorize(self.R)[1] @ rng.standard_normal(len(self.R))
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
-        """States (T, d) and observations (T, m)."""
+        """Draw states (T, d) and observations (T, m)."""
         return simulate(self, T, rng)
 
 
@@ -85,17 +85,17 @@ def _with_poles(poles: tuple[complex, ...], seed: int) -> LinearGaussian:
 
 
 def lgss3(seed: int = 0) -> LinearGaussian:
-    """The paper's LGSS with d = 3; ``seed`` draws the rotation of A and the direction C."""
+    """Return the paper's LGSS with d = 3; ``seed`` draws the rotation of A and the row C."""
     return _with_poles(POLES_3, seed)
 
 
 def lgss15(seed: int = 0) -> LinearGaussian:
-    """The paper's LGSS with d = 15; ``seed`` draws the rotation of A and the direction C."""
+    """Return the paper's LGSS with d = 15; ``seed`` draws the rotation of A and the row C."""
     return _with_poles(POLES_15, seed)
 
 
 def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellized:
-    """A linear Gaussian model with the coordinates ``x`` in the particles, the others in z.
+    """Put the coordinates ``x`` of a linear Gaussian model in the particles, the others in z.
 
     >>> import skh
     >>> model = skh.rao_blackwellize(skh.models.lgss3(), x=[0])
@@ -108,7 +108,7 @@ def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellize
     i = np.asarray(x)
     known = i.ndim == 1 and i.dtype.kind in "iu" and set(i.tolist()) <= set(range(d))
     if not known or not 0 < len(np.unique(i)) == len(i) < d:
-        raise ValueError(f"x must be some, not all, of the coordinates 0..{d - 1}, got {x!r}")
+        raise ValueError(f"x must be some but not all of the coordinates 0..{d - 1}, got {x!r}")
     j = np.setdiff1d(np.arange(d), i)
     m, P = model.initial_mean, model.initial_covariance
     (A_xx, A_xz, A_zx, A_zz), (Q_x, Q_xz, _, Q_z), (P_x, _, P_zx, P_z) = (

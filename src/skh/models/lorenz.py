@@ -1,11 +1,11 @@
-r"""The chaotic system of Lorenz (1963) with noise, of which only the first coordinate is seen.
+r"""The chaotic system of Lorenz (1963) with noise; only the first coordinate is observed.
 
 .. math::
 
     \dot x = 10 (y - x), \qquad \dot y = x (28 - z) - y, \qquad \dot z = x y - \tfrac83 z.
 
-Observations come every 0.05 units of time, with variance 1; between them the flow is integrated by
-Heun's method, and noise of variance 0.5 is added to each coordinate.
+Observations are made every 0.05 units of time, with variance 1; between them the flow is integrated
+by Heun's method, and noise of variance 0.5 is added to each coordinate.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ STEPS, TIME_STEP = 5, 0.01  # of Heun's method between two observations
 
 
 def velocity(x: Array) -> Array:
-    """The right-hand side of the equations for states (..., 3)."""
+    """Time derivative of states (..., 3)."""
     a, b, c = x[..., 0], x[..., 1], x[..., 2]
     return np.stack([10 * (b - a), a * (28 - c) - b, a * b - 8 / 3 * c], axis=-1)
 
 
 def flow(x: Array) -> Array:
-    """Where the states are at the next observation, without noise."""
+    """Integrate states to the next observation, without noise."""
     for _ in range(STEPS):
         start = velocity(x)
         x = x + TIME_STEP / 2 * (start + velocity(x + TIME_STEP * start))
@@ -38,10 +38,10 @@ def flow(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Lorenz63:
-    """Lorenz's three equations with noise, the first coordinate observed every 0.05."""
+    """Lorenz's three equations with noise, the first coordinate observed every 0.05 time units."""
 
     def prior(self) -> GaussianMixture:
-        """A wide Gaussian near the attractor."""
+        """N((1, 1, 20), 4 I), near the attractor."""
         return GaussianMixture([1.0], [[1.0, 1.0, 20.0]], 4.0)
 
     def transition(self, t: int, x: Array) -> tuple[Array, float]:
@@ -49,20 +49,20 @@ class Lorenz63:
         return flow(x), 0.5
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
-        """``log N(y | first coordinate, 1)``."""
+        """``log N(y | x[:, 0], 1)``."""
         residual: Array = y - x[:, 0]
-        with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+        with np.errstate(over="ignore"):  # the density is zero where the square overflows
             return -0.5 * residual**2 - 0.5 * log(2 * pi)
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
-        """A draw of y_t."""
+        """Draw y_t."""
         return x[:1] + rng.standard_normal(1)
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
-        """States (T, 3) and observations (T, 1)."""
+        """Draw states (T, 3) and observations (T, 1)."""
         return simulate(self, T, rng)
 
 
 def lorenz63() -> Lorenz63:
-    """The noisy Lorenz system."""
+    """Return the noisy Lorenz system."""
     return Lorenz63()

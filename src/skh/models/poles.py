@@ -1,4 +1,4 @@
-"""Random linear systems with given poles, as Matlab's ``drss`` makes them."""
+"""Random linear systems with given poles, as by Matlab's ``drss``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from skh._typing import Array
 
 
 def system_with_poles(poles: Sequence[complex], rng: np.random.Generator) -> tuple[Array, Array]:
-    """A transition matrix with the given poles and an observation row, an observable pair (A, C).
+    """Draw an observable pair (A, C): A with the given poles, C one row.
 
-    A pole a with positive imaginary part stands for itself and its conjugate.  The real block
-    diagonal matrix of the poles is turned by a random rotation, and C has standard normal entries;
-    it is drawn again in the (improbable) case that a state cannot be seen through it.
+    A complex pole stands for itself and its conjugate.  A is the real block diagonal matrix of the
+    poles, rotated at random; C has standard normal entries, drawn until (A, C) is observable.
     """
     blocks = [[[p.real, p.imag], [-p.imag, p.real]] if p.imag else [[p.real]] for p in poles]
     D = block_diag(*(np.array(block) for block in blocks))

@@ -1,4 +1,4 @@
-"""Drawing states and observations from a model."""
+"""Simulation of states and observations from a model."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from skh.gaussians.mixture import GaussianMixture
 
 
 class Observable(Model, Protocol):
-    """A model that can also draw an observation."""
+    """A model that can also draw observations."""
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
-        """A draw of y_t given one state ``x`` of shape (d,)."""
+        """Draw y_t given one state ``x`` of shape (d,)."""
         ...
 
 
 def simulate(model: Observable, T: int, rng: RNG) -> tuple[Array, Array]:
-    """States (T, d) and observations (T, m) of a plain model."""
+    """Draw states (T, d) and observations (T, m) from a model without carried records."""
     T = _checks.positive_int("T", T)
     rng = _checks.generator(rng)
     states, ys = [], []

@@ -1,11 +1,11 @@
-r"""Stochastic volatility: the logarithm of a variance wanders, and only returns are seen.
+r"""Stochastic volatility: returns whose log-variance is an autoregressive process.
 
 .. math::
 
     x_{t+1} = 0.98 x_t + 0.15 v_t, \qquad y_t = 0.6 \, e^{x_t / 2} e_t,
     \qquad v_t, e_t \sim \mathcal N(0, 1).
 
-One return says little about the state, so the likelihood is wide and skewed.
+One return carries little information about the state: the likelihood is wide and skewed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from skh.models.simulation import simulate
 
 @dataclass(frozen=True)
 class StochasticVolatility:
-    """Returns y whose log-variance x is autoregressive, started in its stationary law."""
+    """Returns y whose log-variance x is autoregressive, starting from its stationary law."""
 
     persistence: float = 0.98
-    noise: float = 0.15  # standard deviation of a step of the state
+    noise: float = 0.15  # standard deviation of the state's innovation
     scale: float = 0.6  # standard deviation of y where x = 0
 
     def __post_init__(self) -> None:
@@ -46,19 +46,19 @@ class StochasticVolatility:
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y | 0, scale^2 exp(x))``."""
         log_variance = x[:, 0] + 2 * log(self.scale)
-        with np.errstate(over="ignore"):  # the density of what is absurdly far away is zero
+        with np.errstate(over="ignore"):  # the density is zero where the square overflows
             squared: Array = np.square(y) * np.exp(-log_variance)
         return -0.5 * (squared + log_variance + log(2 * pi))
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
-        """A draw of y_t."""
+        """Draw y_t."""
         return self.scale * np.exp(x / 2) * rng.standard_normal(1)
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
-        """States (T, 1) and observations (T, 1)."""
+        """Draw states (T, 1) and observations (T, 1)."""
         return simulate(self, T, rng)
 
 
 def stochastic_volatility() -> StochasticVolatility:
-    """The stochastic volatility model."""
+    """Return the stochastic volatility model."""
     return StochasticVolatility()

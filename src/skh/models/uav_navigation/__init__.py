@@ -1,4 +1,4 @@
-"""The UAV of section 4.3: model, simulated flights, diagnostics; one idea per file."""
+"""UAV navigation (section 4.3 of the paper): model, simulated flights, diagnostics."""
 
 from skh.models.uav_navigation.flight import Flight, drawn_flight, survey_flight, survey_path, uav
 from skh.models.uav_navigation.model import UavModel

@@ -1,4 +1,4 @@
-"""The simulated camera: projects landmarks, follows some, loses some, finds others."""
+"""Simulated camera: projection of landmarks, and a tracker that follows, loses and finds them."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from skh._typing import Array, Integers
 from skh.geometry.charts import Pose
 from skh.models.uav_navigation.parameters import Parameters
 
-STEEP = 0.6  # a landmark is found only where the ray goes down at least this much per metre
-FLIP = np.array([1.0, -1.0, -1.0])  # from the body's axes to the camera's, which looks down
+STEEP = 0.6  # landmarks are found only on rays that descend at least this much per metre
+FLIP = np.array([1.0, -1.0, -1.0])  # from body to camera axes; the camera looks down
 
 Find = Callable[[Pose, Array, Generator], "Array | None"]
 
 
 def project(pose: Pose, points: Array, focal: float) -> tuple[Array, Array]:
-    """Pixels (k, 2) of points (k, 3), and their depths (k,); no pixels without positive depth."""
+    """Pixels (k, 2) of points (k, 3), NaN where the depth is not positive, and the depths (k,)."""
     x, y, z = (FLIP * ((points - pose.position) @ pose.rotation)).T
     ahead = np.where(z > 0, z, np.nan)
     return focal * np.stack([x / ahead, y / ahead], axis=1), z
 
 
 def in_image(pixels: Array, q: Parameters) -> NDArray[np.bool_]:
-    """Whether pixels are in the image; NaN is not."""
+    """Whether pixels (k, 2) are inside the image, (k,); False for NaN."""
     return np.asarray((np.abs(pixels) <= [q.width / 2, q.height / 2]).all(axis=1))
 
 
 class Tracker:
-    """Follows points from image to image; ``find`` gives it new ones."""
+    """Simulated tracker that follows points from image to image; ``find`` supplies new ones."""
 
     def __init__(self, q: Parameters, find: Find, rng: Generator) -> None:
         self._q, self._find, self._rng = q, find, rng
@@ -39,7 +39,7 @@ class Tracker:
         self.found: list[Array] = []
 
     def image(self, pose: Pose) -> tuple[Integers, Array]:
-        """Numbers of the tracks and their pixels with noise."""
+        """Track numbers (k,) and noisy pixels (k, 2) of the image taken at a pose."""
         self._drop(pose)
         while len(self._tracks) < self._q.tracks:
             point = self._find(pose, self._points(), self._rng)
@@ -62,7 +62,7 @@ class Tracker:
 
 
 def mapped(field: Array, q: Parameters) -> Find:
-    """Finds points of a field of landmarks that are in view and not followed yet."""
+    """Return a `Find` that picks landmarks of a field that are in view and not yet followed."""
 
     def find(pose: Pose, followed: Array, rng: Generator) -> Array | None:
         seen = field[in_image(project(pose, field, q.focal)[0], q)]
@@ -73,7 +73,7 @@ def mapped(field: Array, q: Parameters) -> Find:
 
 
 def on_the_ray(q: Parameters) -> Find:
-    """Finds points anywhere in the image, at heights N(0, ground^2): as the model expects them."""
+    """Return a `Find` that draws points as the model does: any pixel, height N(0, ground^2)."""
 
     def find(pose: Pose, followed: Array, rng: Generator) -> Array | None:
         for _ in range(100):

@@ -1,9 +1,9 @@
 """Simulated flights: along a given path over a field of landmarks, or drawn from the model itself.
 
-The flight data of the paper (Törnqvist et al., 2009) are not public.  `survey_flight` is a stand-in
-of the same structure: a helicopter that flies wide curves at 40 m, looking down.  `drawn_flight`
-follows the model to the letter, which no helicopter does for long, but its filters must then be
-right on average to the last per cent.
+The flight data of the paper (Törnqvist et al., 2009) are not public.  `survey_flight` replaces them
+by data of the same structure: a helicopter that flies wide curves at 40 m, looking down.
+`drawn_flight` samples the model exactly, which is less realistic, but filters must then be
+calibrated on average.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ WOBBLE = 0.02  # radians
 
 @dataclass(frozen=True, eq=False)
 class Flight:
-    """A simulated flight: the true poses, what was observed, and what the filter may know."""
+    """A simulated flight: true poses, observations, and what a filter may know."""
 
     poses: Pose  # positions (T, 3), rotations (T, 3, 3)
     observations: list[Observation]
-    landmarks: Array  # (k, 3): the field, or those that were seen
+    landmarks: Array  # (k, 3): the whole field, or the tracked ones
     parameters: Parameters
     start: Start
 
@@ -44,12 +44,12 @@ class Flight:
 
     @property
     def model(self) -> Charted:
-        """The model of this flight, fit for a particle filter."""
+        """The model of this flight, for a particle filter."""
         return uav(self.parameters, self.start)
 
 
 def uav(parameters: Parameters | None = None, start: Start | None = None) -> Charted:
-    """The UAV model in R^6, for any filter of this library.
+    """Return the UAV model in R^6, for any filter of this library.
 
     >>> import skh
     >>> flight = skh.models.survey_flight(20, rng=0)
@@ -66,7 +66,7 @@ K = TypeVar("K", Parameters, Start)
 
 
 def _given(name: str, value: K | None, kind: type[K]) -> K:
-    """What was given, or the usual."""
+    """Return ``value``, or the default ``kind()`` for None."""
     if value is None:
         return kind()
     if not isinstance(value, kind):
@@ -76,7 +76,7 @@ def _given(name: str, value: K | None, kind: type[K]) -> K:
 
 @dataclass(frozen=True, eq=False)
 class _Motion:
-    """The true motion: poses, and what the inertial sensors would say without bias and noise."""
+    """The true motion: poses, accelerations (T, 3) and turn rates (T, 3)."""
 
     poses: Pose
     acceleration: Array
@@ -86,7 +86,7 @@ class _Motion:
 def survey_flight(
     T: int = 2_000, *, rng: RNG = None, parameters: Parameters | None = None
 ) -> Flight:
-    """The given path: wide curves at 40 m over 4,000 landmarks on 300 m x 300 m."""
+    """Simulate a flight in wide curves at 40 m, over 4,000 landmarks on 300 m x 300 m."""
     T, rng = _checks.positive_int("T", T), _checks.generator(rng)
     q = _given("parameters", parameters, Parameters)
     times = q.dt * np.arange(T, dtype=np.float64)
@@ -104,7 +104,7 @@ def survey_flight(
 
 
 def survey_path(times: Array) -> Pose:
-    """The poses at the given times: yaw to and fro, body z along a - g, with a wobble."""
+    """Poses at the given times: oscillating yaw, body z along a - g, and a wobble."""
     yaw = 0.8 * np.sin(2 * np.pi * times / 50)
     up = _position(times, 2) - GRAVITY
     z = up / np.linalg.norm(up, axis=1, keepdims=True)
@@ -119,9 +119,9 @@ def survey_path(times: Array) -> Pose:
 
 
 def _position(times: Array, derivative: int) -> Array:
-    """The path (60 sin 2 pi t/110, 40 sin(2 pi t/75 + 0.3) - ..., 40 + 4 sin 2 pi t/33)."""
+    """(60 sin 2 pi t/110, 40 sin(2 pi t/75 + 0.3) - ..., 40 + 4 sin 2 pi t/33) or a derivative."""
     size, rate = np.array([60.0, 40.0, 4.0]), 2 * np.pi / np.array([110.0, 75.0, 33.0])
-    ahead = np.array([0.0, 0.3, 0.0]) + derivative * np.pi / 2  # each derivative by a quarter turn
+    ahead = np.array([0.0, 0.3, 0.0]) + derivative * np.pi / 2  # d/dt is a phase shift of pi / 2
     value = size * rate**derivative * np.sin(rate * times[:, None] + ahead)
     offset = np.array([0.0, -40 * np.sin(0.3), 40.0])
     return np.asarray(value if derivative else value + offset)
@@ -134,7 +134,7 @@ def drawn_flight(
     parameters: Parameters | None = None,
     start: Start | None = None,
 ) -> Flight:
-    """A flight drawn from the model: velocities and turns wander off, so keep it below 20 s."""
+    """Draw a flight from the model; velocities and turn rates drift, so keep it below 20 s."""
     T, rng = _checks.positive_int("T", T), _checks.generator(rng)
     q, start = _given("parameters", parameters, Parameters), _given("start", start, Start)
     motion = _drawn_motion(T, q, start, rng)
@@ -164,7 +164,7 @@ def _drawn_motion(T: int, q: Parameters, start: Start, rng: Generator) -> _Motio
 def _observed(
     motion: _Motion, find: Find, q: Parameters, rng: Generator
 ) -> tuple[list[Observation], Array]:
-    """All sensors along a motion, and the landmarks that were tracked."""
+    """Simulate all sensors along a motion; also return the tracked landmarks (k, 3)."""
     T, normal = len(motion.turn), rng.standard_normal
     p, R = motion.poses
     bias_a = _walk(T, q.initial_accelerometer_bias, q.accelerometer_walk, rng)
@@ -180,7 +180,7 @@ def _observed(
 
 
 def _walk(T: int, first: float, step: float, rng: Generator) -> Array:
-    """A bias that walks at random, (T, 3)."""
+    """Draw a random walk (T, 3) for a bias."""
     steps = step * rng.standard_normal((T, 3))
     steps[0] = first * rng.standard_normal(3)
     return steps.cumsum(axis=0)

@@ -1,11 +1,9 @@
-"""The compiled kernels of the UAV model: one small Kalman filter per particle and landmark.
+"""Compiled kernels of the UAV model: one small Kalman filter per particle and landmark.
 
-All noises of a sensor are independent with one variance, so that a measurement of several numbers
-is taken in as several measurements of one number, one after the other: the same result, without
-matrices to invert.  Covariances of landmarks are packed, (00, 01, 02, 11, 12, 22).
-
-What is called ``new_...`` is written, from what is read: one pass instead of a copy and a pass.
-Nothing here checks its arguments.
+The noises of a sensor are independent with equal variances, so measurements are processed one
+number at a time: the same result as a joint update, without matrices to invert.  Covariances of
+landmarks are packed, (00, 01, 02, 11, 12, 22).  Arguments ``new_...`` are outputs, which saves a
+copy of the inputs; arguments are not checked.
 """
 
 from __future__ import annotations
@@ -15,15 +13,15 @@ from math import log, pi, sqrt
 import numpy as np
 
 from skh._numba.compiling import compiled
-from skh._numba.kernel_rows import fill
 from skh._numba.rotations import dot3
+from skh._numba.vectors import fill
 
-NEAR = 0.1  # metres; what is nearer to the camera, or behind it, cannot be seen
+NEAR = 0.1  # metres of depth below which a point is not visible
 
 
 @compiled
 def expect(m, P, turn, C, dt, position_variance, rotation_variance, xi, S):
-    """The increments of the poses to come: means ``xi`` (n, 6), covariances ``S`` (n, 6, 6)."""
+    """Predict pose increments: set their means ``xi`` (n, 6) and covariances ``S`` (n, 6, 6)."""
     half = dt / 2
     for i in range(len(m)):
         Q = S[i]
@@ -41,12 +39,12 @@ def expect(m, P, turn, C, dt, position_variance, rotation_variance, xi, S):
 
 @compiled
 def take_in(T, k, m, residual, S):
-    """Condition the mean on one number whose innovation is N(0, S); returns its square over S.
+    """Condition the mean on a scalar measurement with innovation N(0, S); return its NIS.
 
-    Row k of ``T`` is its covariance with the state.  It is divided by the root of S: what the
-    number takes from the covariance of the state is then the square of that row.
+    Row k of ``T``, its covariance t with the state, is divided by sqrt(S): the covariance of the
+    state is then reduced by t t'.
     """
-    scale = 1.0 / sqrt(S) if S > 0.0 else 0.0  # what is known for certain tells nothing
+    scale = 1.0 / sqrt(S) if S > 0.0 else 0.0  # no update from a value that is known exactly
     for i in range(9):
         T[k, i] *= scale
         m[i] += T[k, i] * (residual * scale)
@@ -55,7 +53,7 @@ def take_in(T, k, m, residual, S):
 
 @compiled
 def take_away(new_P, P, T):
-    """P less the squares of the three rows of T: symmetric to the last bit, if P is."""
+    """``new_P = P - T' T`` for T (3, 9); exactly symmetric if P is."""
     for i in range(9):
         a, b, c = T[0, i], T[1, i], T[2, i]
         for j in range(9):
@@ -64,10 +62,10 @@ def take_away(new_P, P, T):
 
 @compiled
 def advance(new_m, new_P, m, P, moved, dt, decay, variances):
-    """The chosen pose measures (v, a, b_a), then these move: step 2 of a Rao-Blackwellized filter.
+    """Condition (v, a, b_a) on the increments of position, then predict them one step ahead.
 
     ``moved`` (n, 3) is p_{t+1} - p_t; ``variances`` are those of w_p, w_v, w_a, w_b.  Returns the
-    normalised squared innovation of the increments, (n,).
+    normalised squared innovation (NIS) of the increments, (n,).
     """
     T, nis = np.empty((3, 9)), np.zeros(len(m))
     for i in range(len(m)):
@@ -85,11 +83,11 @@ def advance(new_m, new_P, m, P, moved, dt, decay, variances):
 
 @compiled
 def _measure_motion(T, k, m, P, moved, dt, variance):
-    """Take in one coordinate of the increment, dt v_k + dt^2 / 2 a_k + w_p; its NIS."""
+    """Condition on one coordinate of the increment, dt v_k + dt^2 / 2 a_k + w_p; return its NIS."""
     half = dt * dt / 2
     for i in range(9):
         T[k, i] = dt * P[k, i] + half * P[3 + k, i]
-    for before in range(k):  # P as it is after those measurements
+    for before in range(k):  # P after the previous measurements
         known = dt * T[before, k] + half * T[before, 3 + k]
         for i in range(9):
             T[k, i] -= known * T[before, i]
@@ -99,7 +97,7 @@ def _measure_motion(T, k, m, P, moved, dt, variance):
 
 @compiled
 def _predict(m, P, dt, decay):
-    """F m and F P F' for v+ = v + dt a, a+ = decay a, b+ = b; each pair of entries only once."""
+    """``m <- F m`` and ``P <- F P F'`` for v+ = v + dt a, a+ = decay a, b+ = b."""
     for k in range(3):
         m[k] += dt * m[3 + k]
         m[3 + k] *= decay
@@ -119,13 +117,13 @@ def _predict(m, P, dt, decay):
 
 @compiled
 def accelerometer(new_m, new_P, m, P, R, y, g, variance, log_l):
-    """Take in y = R'(a - g) + b_a + e; adds the log-likelihood, returns the NIS (n,)."""
+    """Condition on y = R'(a - g) + b_a + e; add the log-likelihood, return the NIS (n,)."""
     T, nis = np.empty((3, 9)), np.zeros(len(m))
     for i in range(len(m)):
         mean = new_m[i]
         for k in range(9):
             mean[k] = m[i, k]
-        volume = 1.0  # of all three innovations: one logarithm instead of three
+        volume = 1.0  # product of three variances: one logarithm instead of three
         for k in range(3):
             square, S = _measure_force(T, k, mean, P[i], R[i], y[k], g, variance)
             nis[i] += square
@@ -137,11 +135,11 @@ def accelerometer(new_m, new_P, m, P, R, y, g, variance, log_l):
 
 @compiled
 def _measure_force(T, k, m, P, R, y, g, variance):
-    """Take in one coordinate of the accelerometer; its NIS, and the variance of its innovation."""
+    """Condition on one axis of the accelerometer; return its NIS and innovation variance."""
     a, b, c = R[0, k], R[1, k], R[2, k]
     for i in range(9):
         T[k, i] = P[6 + k, i] + a * P[3, i] + b * P[4, i] + c * P[5, i]
-    for before in range(k):  # P as it is after those measurements
+    for before in range(k):  # P after the previous measurements
         t = T[before]
         known = t[6 + k] + a * t[3] + b * t[4] + c * t[5]
         for i in range(9):
@@ -153,9 +151,9 @@ def _measure_force(T, k, m, P, R, y, g, variance):
 
 @compiled
 def measure_turn(new_m, new_C, m, C, y, h, k, variance):
-    """Take in y = h omega + k b + e on all three axes, which share C = ((o, o), (o, b), (b, b)).
+    """Condition on y = h omega + k b + e on all axes, which share C = ((o, o), (o, b), (b, b)).
 
-    ``y`` (n, 3), or one row that stands for all.  Returns the NIS and the variance S, both (n,).
+    ``y`` is (n, 3) or (1, 3).  Returns the NIS and the innovation variance, both (n,).
     """
     nis, S, each = np.zeros(len(m)), np.empty(len(m)), min(len(y) - 1, 1)
     for i in range(len(m)):
@@ -175,12 +173,11 @@ def measure_turn(new_m, new_C, m, C, y, h, k, variance):
 
 @compiled
 def camera(p, R, m, C, pixels, seen, focal, variance, gate, log_l):
-    """Take in the pixels of tracked landmarks by an extended Kalman filter for each.
+    """Update tracked landmarks in place by extended Kalman filters; add the log-likelihood.
 
-    ``m`` (n, L, 3) and ``C`` (n, L, 6) are the landmarks, ``pixels`` (L, 2) what is measured where
-    ``seen``.  An innovation beyond the gate weighs as much as one at the gate and changes nothing.
-    Filters are updated in place.  Returns the NIS (n,) of those inside, and where the gate was
-    used, (n, L).
+    ``m`` (n, L, 3) and ``C`` (n, L, 6) are the landmarks, ``pixels`` (L, 2) are measured where
+    ``seen``.  An innovation beyond the gate has the likelihood of one at the gate and no update.
+    Returns the NIS (n,) of the others, and where the gate was used, (n, L).
     """
     n, L = len(m), len(pixels)
     nis, gated = np.zeros(n), np.zeros((n, L), dtype=np.bool_)
@@ -205,7 +202,7 @@ def camera(p, R, m, C, pixels, seen, focal, variance, gate, log_l):
             square = (c * e * e - 2 * b * e * f + a * f * f) * inverse
             log_l[i] -= 0.5 * min(square, gate) + log_2pi
             volume *= determinant
-            if not 1e-100 < volume < 1e100:  # one logarithm for many landmarks, while that can be
+            if not 1e-100 < volume < 1e100:  # one logarithm for many landmarks
                 log_l[i] -= 0.5 * log(volume)
                 volume = 1.0
             if square > gate:
@@ -219,7 +216,7 @@ def camera(p, R, m, C, pixels, seen, focal, variance, gate, log_l):
 
 @compiled
 def project(p, R, m, focal, h):
-    """The pixel of a point, and its derivatives by the point in ``h`` (2, 3); inf if not in view.
+    """Return the pixel of a point, inf if not visible; set ``h`` (2, 3) to its Jacobian.
 
     (x, y, z) = diag(1, -1, -1) R'(m - p): the camera looks along the body's negative z axis.
     """
@@ -240,7 +237,7 @@ def project(p, R, m, focal, h):
 
 @compiled
 def times_packed(out, h, C):
-    """``h @ C`` for the two rows of h and a packed symmetric C."""
+    """``out = h C`` for h (2, 3) and a packed symmetric C."""
     for r in range(2):
         x, y, z = h[r, 0], h[r, 1], h[r, 2]
         out[r, 0] = x * C[0] + y * C[1] + z * C[2]
@@ -250,7 +247,7 @@ def times_packed(out, h, C):
 
 @compiled
 def correct(m, C, HP, a, b, c, e, f):
-    """The update of a landmark: S^-1 = [[c, -b], [-b, a]], innovation (e, f)."""
+    """Update a landmark by the innovation (e, f), with S^-1 = [[c, -b], [-b, a]]."""
     at = 0
     for k in range(3):
         left = c * HP[0, k] - b * HP[1, k]
@@ -263,15 +260,14 @@ def correct(m, C, HP, a, b, c, e, f):
 
 @compiled
 def start(p, R, pixel, focal, variance, ground, slot, m, C):
-    """Begin landmarks in a slot where the rays of a pixel meet the ground z ~ N(0, ground^2).
+    """Initialise landmarks in a slot where the rays of a pixel meet the ground z ~ N(0, ground^2).
 
-    With the ray r = R diag(1, -1, -1) (u/f, v/f, 1) and s = -p_z / r_z the point is p + s r, and
-    its covariance that of the pixel and of the height, both linearised.  Rays that do not go down
-    are bent down, and particles below one metre lifted to it: such a particle is lost, and its
-    landmarks will say so.
+    With the ray r = R diag(1, -1, -1) (u/f, v/f, 1) and s = -p_z / r_z the point is p + s r; its
+    covariance is linearised in pixel and height.  Rays that do not descend are bent down, and
+    heights below one metre raised to it: such a particle is lost, as its innovations will show.
     """
     u, v = pixel[0] / focal, pixel[1] / focal
-    J = np.empty((3, 3))  # derivatives by pixel and height, times their standard deviations
+    J = np.empty((3, 3))  # derivatives with respect to pixel and height, times their sd
     r = np.empty(3)
     for i in range(len(p)):
         for k in range(3):

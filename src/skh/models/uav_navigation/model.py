@@ -1,4 +1,4 @@
-r"""The UAV of section 4.3: pose in the particles, everything else in Kalman filters.
+r"""UAV model of section 4.3: the pose in the particles, everything else in Kalman filters.
 
 With time step T, z up, R from body to world and g = (0, 0, -9.81):
 
@@ -8,7 +8,7 @@ With time step T, z up, R from body to world and g = (0, 0, -9.81):
     v^+ &= v + T a + w_v, & a^+ &= \alpha_a a + w_a, \\
     && \omega^+ &= \alpha_\omega \omega + w_\omega
 
-and biases that walk at random.  Given the path of the pose, (v, a, b_a) and (omega, b_omega) are
+with random walks as biases.  Given the path of the pose, (v, a, b_a) and (omega, b_omega) are
 linear and Gaussian: the increment :math:`\xi = (p^+ - p, \mathrm{Log}(R^\top R^+))` of a chosen
 pose is a measurement of them, and so are
 
@@ -18,12 +18,12 @@ pose is a measurement of them, and so are
     y_{bar} = p_z + e, \quad y_j = f (x/z, y/z) + e
 
 with :math:`(x, y, z) = \mathrm{diag}(1, -1, -1) R^\top (m_j - p)` for each tracked landmark m_j,
-which has an extended Kalman filter of its own in every particle.  The likelihood of a particle is
-the product of the Gaussian densities of all innovations (paper, appendix A); pixels and heights
-beyond the gate weigh as much as at the gate.
+which has an extended Kalman filter in every particle.  The likelihood of a particle is the product
+of the Gaussian densities of all innovations (paper, appendix A); for pixels and heights beyond the
+gate it is that at the gate.
 
-The three axes of (omega, b_omega) never mix and have equal noises, so that they share one 2 x 2
-covariance.  The model is one on poses: `skh.geometry.Charted` makes it one in R^6.
+The three axes of (omega, b_omega) are independent with equal noises, so they share one 2 x 2
+covariance.  States are poses; `skh.geometry.Charted` makes this a model in R^6.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from skh.models.uav_navigation.observation import Observation
 from skh.models.uav_navigation.parameters import GRAVITY, Parameters, Start
 from skh.models.uav_navigation.tracks import assign, ray_is_flat, weak_tracks
 
-# The columns of Carry.report: normalised squared innovations per dimension (NaN where there was
-# none), of the pose's increment and of the sensors, then numbers of landmarks.
+# Columns of Carry.report: normalised squared innovations per dimension of the pose increment and of
+# the sensors (NaN without measurement), then numbers of landmarks.
 INNOVATIONS = ("position", "rotation", "accelerometer", "gyroscope", "barometer", "camera")
 REPORT = (*INNOVATIONS, "tracked", "gated", "started", "waiting")
 POSITION, ROTATION, ACCELEROMETER, GYROSCOPE, BAROMETER, CAMERA = range(len(INNOVATIONS))
@@ -52,7 +52,7 @@ LANDMARKS = slice(len(INNOVATIONS), None)
 
 
 class Carry(NamedTuple):
-    """What a particle knows besides its pose; one row per particle."""
+    """Records that particles carry besides their poses, one row per particle."""
 
     linear: Array  # (n, 9): mean of v, a, b_a
     linear_covariance: Array  # (n, 9, 9)
@@ -60,23 +60,23 @@ class Carry(NamedTuple):
     turn_covariance: Array  # (n, 3): (omega, omega), (omega, b), (b, b) of each axis
     landmarks: Array  # (n, slots, 3)
     landmark_covariances: Array  # (n, slots, 6), packed
-    tracks: Integers  # (n, slots): which track is in a slot, -1 for none; the same in all rows
+    tracks: Integers  # (n, slots): track number in each slot or -1; the same in all rows
     report: Array  # (n, 10): see REPORT
 
 
 @dataclass(frozen=True, eq=False)
 class UavModel:
-    """The model above on poses, with ``carry`` as in `skh.filtering.model_protocols`."""
+    """The UAV model on poses, a `CarryingModel` up to its chart."""
 
     parameters: Parameters = Parameters()
     start: Start = field(default_factory=Start)
 
     def prior(self) -> tuple[Pose, Array]:
-        """The pose at the start is known."""
+        """The start pose, with zero covariance."""
         return self.start.pose, np.zeros((6, 6))
 
     def initial_carry(self, states: Pose) -> Carry:
-        """What is known at the start, in all particles."""
+        """Records at the start, equal in all particles."""
         n, q = len(states.position), self.parameters
         linear = np.concatenate([self.start.velocity, self.start.acceleration, np.zeros(3)])
         turn = np.array([q.initial_turn**2, 0.0, q.initial_gyroscope_bias**2])
@@ -92,7 +92,7 @@ class UavModel:
         )
 
     def transition(self, t: int, states: Pose, carry: Carry) -> tuple[Pose, Array]:
-        """The expected next poses, and A P A' + Q of the increments around them."""
+        """Expected next poses, and the covariance A P A' + Q of the increments."""
         q = self.parameters
         n, noise = len(carry.linear), (q.linear_variances[0], q.turn_variances[0])
         xi, S = np.empty((n, 6)), np.empty((n, 6, 6))
@@ -100,7 +100,7 @@ class UavModel:
         return SE3().plus(states, xi), S
 
     def move(self, t: int, states: Pose, carry: Carry, next_states: Pose) -> Carry:
-        """The chosen poses measure velocities and turn rates, then these move."""
+        """Condition velocities and turn rates on the chosen poses, then predict them."""
         q = self.parameters
         xi = SE3().minus(next_states, states)
         m, P = np.empty_like(carry.linear), np.empty_like(carry.linear_covariance)
@@ -120,7 +120,7 @@ class UavModel:
         )
 
     def displaced(self, carry: Carry, ancestors: Ancestors) -> Carry:
-        """Velocities, turn rates, biases and maps of moved particles."""
+        """Records of moved particles: velocities, turn rates, biases and landmarks move along."""
         return ancestors.rows(carry)._replace(
             linear=ancestors.moved(carry.linear),
             turn=ancestors.moved(carry.turn),
@@ -128,9 +128,9 @@ class UavModel:
         )
 
     def blurred(self, carry: Carry, others: Sequence[Carry]) -> Carry:
-        """The covariances of particles that are moved by an uncertain amount."""
+        """Add the scatter of ``others`` to the covariances."""
         turn = scatter(by_axis(carry.turn), [by_axis(other.turn) for other in others])
-        turn = turn.mean(axis=1)  # the axes share one
+        turn = turn.mean(axis=1)  # the axes share one covariance
         landmarks = scatter(carry.landmarks, [other.landmarks for other in others])
         return carry._replace(
             linear_covariance=carry.linear_covariance
@@ -140,7 +140,7 @@ class UavModel:
         )
 
     def _turned(self, carry: Carry, angle: Array) -> tuple[Array, Array, Array]:
-        """The turn of each axis measures dt omega; then omega decays and the bias walks."""
+        """Condition (omega, b_omega) on the rotation vector ``angle``, then predict them."""
         q, m, C = self.parameters, np.empty_like(carry.turn), np.empty_like(carry.turn_covariance)
         to_pose, to_turn, to_bias = q.turn_variances
         nis, _ = compiled.measure_turn(
@@ -153,7 +153,7 @@ class UavModel:
         return m, C, nis
 
     def log_likelihood(self, t: int, states: Pose, y: Any, carry: Carry) -> tuple[Array, Carry]:
-        """The log-density of all innovations; the filters after them."""
+        """Log-density of all innovations, and the updated records."""
         if not isinstance(y, Observation):
             raise TypeError(f"y at t={t} must be an Observation of the UAV, got {y!r}")
         log_l, report = np.zeros(len(states.position)), carry.report.copy()
@@ -193,7 +193,7 @@ class UavModel:
         if np.isnan(y.barometer):
             return
         q = self.parameters
-        with np.errstate(over="ignore"):  # beyond the gate, or absurdly far away
+        with np.errstate(over="ignore"):  # an infinite NIS is gated or has zero density
             nis = (y.barometer - states.position[:, 2]) ** 2 / q.barometer**2
         log_l -= 0.5 * np.minimum(nis, q.gate) + log((2 * pi) ** 0.5 * q.barometer)
         report[:, BAROMETER] = nis
@@ -201,7 +201,7 @@ class UavModel:
     def _camera(
         self, states: Pose, y: Observation, carry: Carry, log_l: Array, report: Array
     ) -> tuple[Array, Array, Integers]:
-        """Known tracks weigh the particles; new ones start without weighing them; others end."""
+        """Update known tracks, start new ones (without likelihood), end the others."""
         q = self.parameters
         if y.tracks is None:
             return carry.landmarks, carry.landmark_covariances, carry.tracks
@@ -225,7 +225,7 @@ class UavModel:
         return m, C, np.broadcast_to(tracks, (len(log_l), len(tracks)))
 
     def hidden_moments(self, carry: Carry) -> tuple[Array, Array]:
-        """Mean and covariance of (v, a, b_a, omega, b_omega) of each particle."""
+        """Mean (n, 15) and covariance of (v, a, b_a, omega, b_omega)."""
         C = carry.turn_covariance
         P = np.zeros((len(C), 15, 15))
         P[:, :9, :9] = carry.linear_covariance
@@ -236,7 +236,7 @@ class UavModel:
 
 
 def _empty_report(n: int) -> Array:
-    """No innovations, no landmarks."""
+    """A report without innovations and landmarks."""
     report = np.full((n, len(REPORT)), np.nan)
     report[:, LANDMARKS] = 0.0
     return report

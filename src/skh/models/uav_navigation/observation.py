@@ -1,4 +1,4 @@
-"""What the sensors of the UAV say at one time."""
+"""Sensor data of the UAV at one time."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import ArrayLike
 
 from skh._typing import Array, Integers
 
-MAX_PIXEL = 1e50  # pixels; the squares of such must be numbers
+MAX_PIXEL = 1e50  # pixels; their squares must not overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Observation:
     """Inertial sensors, barometer and tracked points of the image.
 
-    A sensor that says nothing is NaN.  ``tracks`` (k,) are numbers that a tracker gives to the
-    points it follows, never the same for another point; ``pixels`` (k, 2) are measured from the
-    centre of the image.  Tracks that are not in an image have ended, all of them if it is empty,
-    ``tracks=[]``; without ``tracks`` there is no image at this time, and they go on.
+    Missing sensors are NaN.  ``tracks`` (k,) are numbers that a tracker gives to the points it
+    follows, unique over time; ``pixels`` (k, 2) are measured from the centre of the image.  Tracks
+    that are not in an image end, all of them if it is empty, ``tracks=[]``; with ``tracks=None``
+    there is no image at this time, and they continue.
 
     >>> Observation([0.0, 0.0, 9.81], [0.0, 0.0, 0.0], 40.0, [7], [[10.0, -20.0]]).tracks
     array([7])
@@ -52,9 +52,9 @@ class Observation:
 def _tracks(value: ArrayLike) -> Integers:
     ids = np.asarray(value)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-        raise ValueError(f"tracks must be whole numbers (k,), got {value!r}")
+        raise ValueError(f"tracks must be integers with shape (k,), got {value!r}")
     if len(set(ids.tolist())) < len(ids) or (ids < 0).any():
-        raise ValueError(f"tracks must be different numbers from 0 on, got {value!r}")
+        raise ValueError(f"tracks must be distinct and non-negative, got {value!r}")
     return ids.astype(np.int64)
 
 
@@ -71,13 +71,13 @@ def _pixels(value: ArrayLike, k: int) -> Array:
 
 def _one(name: str, value: float) -> float:
     if not isinstance(value, Real) or isinf(value):
-        raise ValueError(f"{name} must be one number, NaN where silent, got {value!r}")
+        raise ValueError(f"{name} must be a finite number, or NaN if missing, got {value!r}")
     return float(value)
 
 
 def _three(name: str, value: ArrayLike) -> Array:
-    """Three numbers, or NaN in all of them where one is NaN."""
+    """Convert to three numbers, all NaN if one is."""
     array = np.array(value, dtype=np.float64)
     if array.shape != (3,) or np.isinf(array).any():
-        raise ValueError(f"{name} must be three numbers, NaN where silent, got {value!r}")
+        raise ValueError(f"{name} must be three finite numbers, or NaN if missing, got {value!r}")
     return np.full(3, np.nan) if np.isnan(array).any() else array

@@ -1,4 +1,4 @@
-"""The numbers of the UAV model: sensors, motion, camera, what is known at the start."""
+"""Parameters of the UAV model: sensors, motion, camera, initial state."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ POSITIVE = (
 class Parameters:
     """Standard deviations in m, rad, s and pixels.
 
-    Accelerometers far better than these make every filter of few particles diverge: an error of
-    tilt becomes one of velocity, which the camera reads as tilt again.
+    Far more accurate accelerometers make every filter with few particles diverge: an error in tilt
+    causes one in velocity, which the camera explains by tilt again.
     """
 
     dt: float = 0.05  # T of the formulas: the camera has 20 frames per second
@@ -47,7 +47,7 @@ class Parameters:
     accelerometer_walk: float = 1e-4
     gyroscope_walk: float = 1e-5
 
-    # what is known at the start, besides the pose
+    # initial state besides the pose, which is known
     initial_velocity: float = 0.02
     initial_acceleration: float = 0.1
     initial_turn: float = 0.1
@@ -59,11 +59,11 @@ class Parameters:
     width: float = 640.0
     height: float = 480.0
     ground: float = 3.0  # of the landmarks' heights
-    slots: int = 12  # landmarks that a particle can hold at a time
-    gate: float = 100.0  # squared normalised innovation that counts at most; inf for no gate
+    slots: int = 12  # landmarks per particle at most
+    gate: float = 100.0  # upper limit of normalised squared innovations; inf for no gate
 
     # the tracker of simulated flights
-    tracks: int = 10  # that it tries to follow
+    tracks: int = 10  # followed at a time
     track_loss: float = 0.01  # probability that a track is lost from one image to the next
 
     def __post_init__(self) -> None:
@@ -75,41 +75,41 @@ class Parameters:
             check = _checks.positive if name in POSITIVE else _checks.non_negative
             check(name, getattr(self, name))
         if self.track_loss > 1:
-            raise ValueError(f"track_loss must be a probability, got {self.track_loss!r}")
+            raise ValueError(f"track_loss must be in [0, 1], got {self.track_loss!r}")
 
     @property
     def acceleration_decay(self) -> float:
-        """The factor of a in one step."""
+        """Factor of the acceleration per step, alpha_a."""
         return exp(-self.dt / self.acceleration_time)
 
     @property
     def turn_decay(self) -> float:
-        """The factor of omega in one step."""
+        """Factor of the turn rate per step, alpha_omega."""
         return exp(-self.dt / self.turn_time)
 
     @property
     def linear_variances(self) -> Array:
-        """Those of w_p, w_v, w_a and of the accelerometer's bias."""
+        """Variances of w_p, w_v, w_a and of the accelerometer bias increments."""
         driven = self.acceleration * (1 - self.acceleration_decay**2) ** 0.5
         noise = (self.position_noise, self.velocity_noise, driven, self.accelerometer_walk)
         return np.array(noise) ** 2
 
     @property
     def turn_variances(self) -> Array:
-        """Those of w_theta, w_omega and of the gyroscope's bias."""
+        """Variances of w_theta, w_omega and of the gyroscope bias increments."""
         driven = self.turn * (1 - self.turn_decay**2) ** 0.5
         return np.array([self.rotation_noise, driven, self.gyroscope_walk]) ** 2
 
     @property
     def initial_linear(self) -> Array:
-        """Variances of v, a, b_a at the start, (9,)."""
+        """Initial variances of v, a, b_a, (9,)."""
         sd = (self.initial_velocity, self.initial_acceleration, self.initial_accelerometer_bias)
         return np.repeat(np.array(sd) ** 2, 3)
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What is known at time zero: the pose, and the expected velocity and acceleration."""
+    """Initial pose, and the means of the initial velocity and acceleration."""
 
     position: Array = field(default_factory=lambda: np.array([0.0, 0.0, 40.0]))
     rotation: Array = field(default_factory=lambda: np.eye(3))

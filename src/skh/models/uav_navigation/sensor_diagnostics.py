@@ -1,4 +1,4 @@
-"""What a filter of the UAV says about itself: sensors that were silent, landmarks, innovations."""
+"""Diagnostics of a UAV filter: innovations of its sensors, and numbers of landmarks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from skh.models.uav_navigation.model import REPORT, Carry
 
 
 def diagnostics(belief: Belief) -> dict[str, float]:
-    """Weighted means over the particles at one time.
+    """Return weighted means over the particles of normalised squared innovations and counts.
 
-    Normalised squared innovations per dimension, NaN where there was none: of the pose's increment
-    in ``position`` and ``rotation``, and of each sensor.  They are one on average if the model's
-    noises are those of the flight.  Where a sensor or a motion is better than the model believes
-    they are less: on a survey flight, which turns far more smoothly than the model allows for, that
-    of the gyroscope is 0.01.  Then numbers of landmarks: ``tracked`` ones that weighed the
-    particles, ``gated`` ones that were refused, ``started`` ones, and tracks that are ``waiting``
-    for a slot or for a better view.
+    Innovations are per dimension, NaN without measurement: of the pose increment in ``position``
+    and ``rotation``, and of each sensor.  They are one on average if the model's noises are those
+    of the flight, and less where a sensor or a motion is smoother than the model assumes: 0.01 for
+    the gyroscope on a survey flight.  Counts of landmarks: ``tracked`` (used in the likelihood),
+    ``gated``, ``started``, and tracks ``waiting`` for a slot or for a better view.
 
     >>> import skh
     >>> flight = skh.models.survey_flight(2, rng=0)
@@ -35,7 +33,7 @@ def diagnostics(belief: Belief) -> dict[str, float]:
 
 
 def _means(report: np.ndarray, w: np.ndarray) -> list[float]:
-    """Means of the columns over the rows that have a number, NaN where none has."""
+    """Weighted means of the columns, ignoring NaN; NaN for columns without numbers."""
     known = ~np.isnan(report)
     total = w @ known
     sums = w @ np.where(known, report, 0.0)

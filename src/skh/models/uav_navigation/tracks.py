@@ -1,4 +1,4 @@
-"""Which tracked point is in which slot: the same bookkeeping for all particles."""
+"""Assignment of tracked points to landmark slots, the same for all particles."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from skh._typing import Array, Indices, Integers
 
 MAJORITY = 0.5
-FLAT_SLOPE = 0.05  # how far a ray must go down per metre ahead to meet the ground anywhere near
+FLAT_SLOPE = 0.05  # least descent of a ray per metre for a landmark to start on it
 
 
 def assign(
     slots: Integers, tracks: Integers, pixels: Array
 ) -> tuple[Integers, Array, NDArray[np.bool_], Indices]:
-    """Slots after an image: tracks (L,), their pixels (L, 2), which go on (L,), which are new.
+    """Slots after an image: track numbers (L,), pixels (L, 2), which continue (L,), which are new.
 
-    Tracks that are not in the image have ended.  New ones take free slots in the order in which
-    they come; those for which there is none are left out, and may come in at a later image.
+    Tracks that are not in the image end.  New ones take free slots in order; those without a free
+    slot wait for a later image.
     """
     places = {int(track): pixel for track, pixel in zip(tracks, pixels, strict=True)}
     after = np.where(np.isin(slots, tracks), slots, -1)
@@ -32,21 +32,16 @@ def assign(
 
 
 def ray_is_flat(R: Array, pixel: Array, focal: float) -> bool:
-    """Whether most particles see a pixel near the horizon or above: no place to start a landmark.
-
-    Such a track waits for another image.
-    """
+    """Whether most particles see a pixel near or above the horizon: no landmark starts there."""
     u, v = pixel / focal
     down = R[:, 2, 2] + v * R[:, 2, 1] - u * R[:, 2, 0]
     return bool(np.median(down) < FLAT_SLOPE)
 
 
 def weak_tracks(gated: NDArray[np.bool_], log_l: Array) -> Indices:
-    """Slots whose pixel most particles, weighted by their likelihoods, found impossible.
+    """Slots whose pixel was gated in most particles, weighted by likelihood (all a model knows).
 
-    Their weights before this observation, which a model does not know, do not count.
-    Such a track has jumped to another point.  It ends here, and starts as a new landmark at the
-    next image.
+    Such a track has jumped to another point: it ends, and starts anew at the next image.
     """
     if not gated.any() or log_l.max() == -np.inf:
         return np.empty(0, dtype=np.intp)

@@ -1,4 +1,8 @@
-"""The rules over which the tests of rules and filters run."""
+"""The rules over which the tests of rules and filters run; a new rule joins `RULES`.
+
+Its name also goes into `UNEQUAL_WEIGHTS` if its weights differ, and into `SMOOTHING` if its points
+are not near the components of the mixture as it is.
+"""
 
 import skh
 
@@ -18,8 +22,17 @@ RULES = {
     "FW, refined": skh.FWQuad(KERNEL, search_points=500, refine=skh.Refine(5)),
     "Sobol, refined": skh.Refined(refine=skh.Refine(5)),
     "FCFW, protected": skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=1e-3), 500),
-    "pairwise FCFW": skh.FWQuad(KERNEL, skh.BlendedPairwise(), 500),
-    "default, a kind of FCFW": skh.default_rule(),
+    "pairwise": skh.FWQuad(KERNEL, skh.BlendedPairwise(), 500),
+    "default": skh.default_rule(),
     "Stratified, matched": skh.Matched(skh.Stratified()),
     "Stratified, smoothed": skh.Smoothed(skh.Stratified()),
 }
+UNEQUAL_WEIGHTS = {
+    "FW-LS",
+    "FCFW",
+    "FCFW, several scales",
+    "FCFW, protected",
+    "pairwise",
+    "default",
+}
+SMOOTHING = {"Stratified, smoothed"}

@@ -1,28 +1,20 @@
 """All examples run: the programs, and the code on pages and in module docstrings."""
 
-import re
 import runpy
-from pathlib import Path
-from textwrap import dedent
 
 import numpy as np
 import pytest
 
 import skh
+from pages import ROOT, in_docstring, on_page
 from skh.filtering import model_protocols
+from skh.frank_wolfe import iterate, reference
+from skh.frank_wolfe.iterate import Iterate, Solution
+from skh.frank_wolfe.steps import BlendedIterate
 from skh.rules import base
 from skh.trajectory import read_tum
 
-ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-
-
-def on_page(page):
-    """Run the first code block of a page; return its namespace."""
-    code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
-    scope = {}
-    exec(code.group(1), scope)
-    return scope
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md"])
@@ -33,19 +25,27 @@ def test_examples_on_pages_run(page, capsys):
     assert ("[" in capsys.readouterr().out) == (page == "README.md")  # the page that prints
 
 
-def in_docstring(module):
-    """Run the indented lines of a module's docstring; return their namespace."""
-    lines = [line for line in module.__doc__.splitlines() if line.startswith("    ")]
-    scope = {"np": np, "skh": skh}
-    exec(dedent("\n".join(lines)), scope)
-    return scope
-
-
 def test_examples_in_docstrings_run():
     assert in_docstring(skh)["result"].means.shape == (100, 1)
     gain, rule = in_docstring(model_protocols)["RandomGain"](), in_docstring(base)["antithetic"]
     result = skh.particle_filter(gain, [0.5, 1.0, 0.8], rule, 51, rng=0)
     assert np.isfinite(result.means).all()
+
+
+def test_steps_in_the_docstring_are_frank_wolfe():
+    scope = in_docstring(iterate, Iterate=Iterate, Solution=Solution, BlendedIterate=BlendedIterate)
+    p, kernel = skh.GaussianMixture([1, 2], [[0.0], [3.0]], 1.0), skh.GaussianKernel(0.5)
+    x = skh.MonteCarlo()(p, 200, rng=0).x
+
+    class Greedy:
+        def start(self, target, n):
+            return scope["Greedy"](target, n)
+
+    points = skh.FWQuad(kernel, Greedy(), 200)(p, 15, rng=0)
+    _, mmd2 = reference.fw_quad(kernel, p, x, 15, reference.herding)
+    np.testing.assert_allclose(points.mmd_trace**2, mmd2, atol=1e-12)
+    slow = skh.FWQuad(kernel, scope["SquareRoot"](), 200)(p, 15, rng=0)
+    assert slow.mmd == pytest.approx(skh.mmd(kernel, p, slow.x, slow.w), abs=1e-9)
 
 
 def test_the_code_on_the_uav_page_runs():

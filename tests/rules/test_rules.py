@@ -8,9 +8,9 @@ from scipy.special import ndtri
 
 import oracles
 import skh
-from battery import KERNEL, RULES
+from battery import KERNEL, RULES, SMOOTHING, UNEQUAL_WEIGHTS
 
-EQUAL_WEIGHTS = [name for name in RULES if "FCFW" not in name and name != "FW-LS"]
+EQUAL_WEIGHTS = [name for name in RULES if name not in UNEQUAL_WEIGHTS]
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
 
@@ -29,7 +29,7 @@ def test_points_are_a_weighted_sample_of_the_components(rule, kind, d, n):
     assert np.isfinite(points.x).all()
 
 
-@pytest.mark.parametrize("name", [name for name in RULES if "smoothed" not in name])
+@pytest.mark.parametrize("name", [name for name in RULES if name not in SMOOTHING])
 @pytest.mark.parametrize("kind", oracles.KINDS)
 @pytest.mark.parametrize(("d", "n"), [(1, 1), (1, 37), (2, 16), (4, 50)])
 def test_points_lie_within_seven_standard_deviations_of_their_component(name, kind, d, n):

@@ -45,7 +45,9 @@ RULES = {
     "matched": skh.Matched(skh.Stratified()),
     "smoothed": skh.Smoothed(skh.Matched(skh.default_rule())),
     "measured": skh.Measured(skh.Systematic(), skh.GaussianKernel(0.5)),
-    "Sobol search": skh.FWQuad(skh.GaussianKernel(1.0), search_points=700, search=skh.Systematic()),
+    "systematic search": skh.FWQuad(
+        skh.GaussianKernel(1.0), search_points=700, search=skh.Systematic()
+    ),
     "FW then refine": skh.FWQuad(skh.GaussianKernel(1.0), search_points=700, refine=skh.Refine(5)),
 }
 FILTER_RULES = {

@@ -11,7 +11,7 @@ from skh._numba.fully_corrective import protected_steps
 from skh._numba.simplex_qp import GRADIENT
 from skh._typing import Array
 from skh.frank_wolfe.iterate import Iterate, Solution, Stop
-from skh.frank_wolfe.single_precision_search import combining_search
+from skh.frank_wolfe.search_choice import combining_search
 from skh.frank_wolfe.vertex_search import KeptRows, Target
 from skh.kernels.quadrature_weights import effective_sample_size, protected_weights, resolution
 from skh.kernels.simplex_qp import SimplexQP
@@ -78,7 +78,7 @@ class ProtectedIterate(CorrectiveIterate):
     def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
         """Take all steps in one compiled call if ``tol`` is None and full rows are stored."""
         rows = self.search.kept_rows
-        if tol is not None or rows is None:
+        if tol is not None or rows is None or n != len(self._chosen):
             return super().run(n, tol)
         return self._run_compiled(rows), Stop.POINTS
 

@@ -22,7 +22,7 @@ from skh.frank_wolfe.steps import Herding
 from skh.frank_wolfe.vertex_search import Target
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import adaptive_kernel
-from skh.kernels.base import Kernel
+from skh.kernels.base import Kernel, check_kernel_protocol
 from skh.kernels.gaussian_kernel import GaussianKernel, root
 from skh.rules.base import Rule, WeightedPoints, check_call, uses_information
 from skh.rules.refined import Refine
@@ -85,8 +85,8 @@ class FWQuad:
     refine: Refine | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel | None) or isinstance(self.kernel, type):
-            raise TypeError(f"kernel must be a GaussianKernel or None, got {self.kernel!r}")
+        if self.kernel is not None:
+            check_kernel_protocol("kernel", self.kernel)
         if not isinstance(self.refine, Refine | None):
             raise TypeError(f"refine must be a skh.Refine or None, got {self.refine!r}")
         if self.refine is not None and not isinstance(self.kernel, GaussianKernel | None):
@@ -118,6 +118,8 @@ class FWQuad:
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
             chosen, w, mmd2 = iterate.solution()  # line 8
             i, w = chosen[w > 0], w[w > 0]
+            if not w.size:
+                raise ValueError(f"step must take in at least one point, got none by {self.step!r}")
             points = FWPoints(x[i], w / w.sum(), component[i], root(mmd2), None, trace, status)
             if self.refine is None:
                 return points

@@ -1,8 +1,36 @@
 """The loop of Algorithm 1 and the interface of its steps.
 
 A `Step` is a frozen value; ``step.start(target, n)`` returns an `Iterate`: the convex combination
-g_k with the vertex that line 3 found for it.  To add a step, write a subclass of `Iterate` and a
-value with ``start``.  An iterate that takes many moves in one compiled call overrides ``run``.
+g_k with the vertex that line 3 found for it.  A step that only has other step sizes needs no
+iterate of its own (NaN stands for line search)::
+
+    class SquareRoot:
+        def start(self, target, n):
+            return BlendedIterate(target, 1 / np.sqrt(np.arange(n) + 1))
+
+Any other step subclasses `Iterate`.  `Target` has the search points and their mean map;
+`search_choice` has searches that keep kernel rows, but a plain one will do::
+
+    class Greedy(Iterate):  # equal weights, each point at the lowest score
+        def __init__(self, target, n):
+            self.target, self.chosen, self.rows = target, [], []
+        def move(self):
+            t, (rates, weights) = self.target, self.target.scales
+            g = np.sum(self.rows, axis=0) / (len(self.rows) or 1)
+            j = int(np.argmin(g - t.mu))
+            square = ((t.X - t.X[:, [j]]) ** 2).sum(axis=0)
+            self.rows.append(weights @ np.exp(-np.outer(rates, square)))
+            self.chosen.append(j)
+            return True
+        @property
+        def mmd2(self):
+            j, t = self.chosen, self.target
+            return np.mean(self.rows, axis=0)[j].mean() - 2 * t.mu[j].mean() + t.norm2
+        def solution(self):
+            k = len(self.chosen)
+            return Solution(np.array(self.chosen), np.full(k, 1 / k), self.mmd2)
+
+An iterate that takes many moves in one compiled call overrides ``run``.
 """
 
 from __future__ import annotations
@@ -39,7 +67,10 @@ class Iterate(ABC):
 
     @abstractmethod
     def move(self) -> bool:
-        """Add the vertex and search for the next; return False if rounding prevents progress."""
+        """Add the vertex and search for the next; return False if rounding prevents progress.
+
+        The first move always adds its vertex; whether the last one did is up to the iterate.
+        """
 
     @property
     @abstractmethod

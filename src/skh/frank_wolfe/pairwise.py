@@ -15,7 +15,7 @@ import numpy as np
 from skh._numba.simplex_qp import GRADIENT
 from skh._typing import Array, Indices
 from skh.frank_wolfe.iterate import Iterate, Solution
-from skh.frank_wolfe.single_precision_search import combining_search
+from skh.frank_wolfe.search_choice import combining_search
 from skh.frank_wolfe.vertex_search import Target
 
 CORRECTIONS = 20  # maximum number of pairwise moves between two searches

@@ -30,9 +30,7 @@ from skh._typing import Array, Indices
 from skh.frank_wolfe.point_blocks import Blocks
 from skh.frank_wolfe.vertex_search import (
     SCORE_ROUNDING,
-    BlendingSearch,
     Combination,
-    CombiningSearch,
     FullBlend,
     FullCombine,
     Target,
@@ -44,7 +42,6 @@ MIN_SCALE_RATIO = 1e-12  # of rates; below it they leave the range of single pre
 MAX_KERNEL_ERROR = 1e-3  # of a kernel value; with more, hardly any point is ruled out
 # Shares computed again above which the full search is cheaper: of kernel values, and of sums.
 FUTILE_SHARE, FUTILE_SUM_SHARE = 0.1, 0.02
-MIN_POINTS_FOR_ROWS = 1_500  # with fewer, rows in double precision fit the cache
 
 
 class SingleTarget(NamedTuple):
@@ -174,15 +171,3 @@ class SingleCombine:
         self._full = FullCombine(self._target, self._n, self._exact_mu)
         for k in range(len(self._chosen)):
             self._full.add(self._chosen[: k + 1])
-
-
-def blending_search(target: Target, n: int) -> BlendingSearch:
-    """Return the search for ``n`` steps that add one vertex at a time."""
-    single = SingleTarget.of(target)
-    return FullBlend(target) if single is None else SingleBlend(target, single, n)
-
-
-def combining_search(target: Target, n: int) -> CombiningSearch:
-    """Return the search for ``n`` steps that change all weights."""
-    single = None if target.mu.size < MIN_POINTS_FOR_ROWS else SingleTarget.of(target)
-    return FullCombine(target, n) if single is None else SingleCombine(target, single, n)

@@ -18,7 +18,7 @@ from skh import _checks
 from skh._numba.iterate_history import IterateHistory
 from skh._typing import Array
 from skh.frank_wolfe.iterate import Iterate, Solution, Stop
-from skh.frank_wolfe.single_precision_search import blending_search
+from skh.frank_wolfe.search_choice import blending_search
 from skh.frank_wolfe.vertex_search import Target
 
 

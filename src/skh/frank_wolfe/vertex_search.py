@@ -3,7 +3,7 @@ r"""Line 3 of Algorithm 1: find the search point at which :math:`g_k - \mu_p` is
 A `BlendingSearch` serves iterates that add one vertex at a time, a `CombiningSearch` those that
 change all weights.  The *full* searches here evaluate :math:`g_k` at all M search points in double
 precision; `single_precision_search` finds the same points, to the bit, in half the time.  To add a
-search, implement one protocol and return it from `blending_search` or `combining_search`.
+search, implement one protocol and return it from a function of `search_choice`.
 """
 
 from __future__ import annotations

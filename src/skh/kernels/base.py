@@ -11,13 +11,22 @@ rational quadratic and inverse multiquadric kernels use a `GaussianKernel` (docs
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from skh._typing import Array
 from skh.gaussians.mixture import GaussianMixture
 
+MEMBERS = ("scales", "coordinates_of", "mean_map_at", "mean_norm2")
 
-@runtime_checkable
+
+def check_kernel_protocol(name: str, value: object) -> None:
+    """Raise a TypeError that names what ``value`` lacks unless it is a `Kernel`."""
+    missing = [member for member in MEMBERS if not hasattr(value, member)]
+    if missing or isinstance(value, type):
+        lacks = f" without {', '.join(missing)}" if missing else ", a class"
+        raise TypeError(f"{name} must be a GaussianKernel or another Kernel, got {value!r}{lacks}")
+
+
 class Kernel(Protocol):
     """A kernel for `FWQuad`; `GaussianKernel` is one."""
 

@@ -41,6 +41,7 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "smoothed": ("#2f8f9d", "h", "-"),
     "default": ("black", "o", "-"),
 }
+OTHER = ("0.4", "x", "-")  # rules that have no look of their own
 LABELS = {
     "MC": "Monte Carlo",
     "PF": "PF, stratified",
@@ -93,18 +94,19 @@ def panels(rows: int, columns: int, width: float = 3.0, height: float = 2.6) -> 
 
 def by_rule(records: Sequence[Record]) -> dict[str, list[Record]]:
     """The records of each rule, in the order of the legends."""
-    rules = sorted({r.rule for r in records}, key=list(LOOK).index)
+    order = {rule: k for k, rule in enumerate(LOOK)}
+    rules = sorted({r.rule for r in records}, key=lambda rule: (order.get(rule, len(order)), rule))
     return {rule: [r for r in records if r.rule == rule] for rule in rules}
 
 
 def colour(rule: str) -> str:
     """The colour of a rule."""
-    return LOOK[rule][0]
+    return LOOK.get(rule, OTHER)[0]
 
 
 def look(rule: str) -> dict[str, Any]:
     """The keyword arguments of ``plot`` for a rule."""
-    colour, marker, line = LOOK[rule]
+    colour, marker, line = LOOK.get(rule, OTHER)
     return {"color": colour, "marker": marker, "linestyle": line}
 
 

@@ -1,0 +1,27 @@
+"""The code on a page or in the docstring of a module, executed."""
+
+import re
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+
+import skh
+
+ROOT = Path(__file__).parents[1]
+
+
+def on_page(page):
+    """Run the first code block of a page; return its namespace."""
+    code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    scope = {}
+    exec(code.group(1), scope)
+    return scope
+
+
+def in_docstring(module, **scope):
+    """Run the indented lines of a module's docstring; return their namespace."""
+    lines = [line for line in module.__doc__.splitlines() if line.startswith("    ")]
+    scope.update(np=np, skh=skh)
+    exec(dedent("\n".join(lines)), scope)
+    return scope

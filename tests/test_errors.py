@@ -378,7 +378,10 @@ BAD_TYPES = {
         lambda: skh.FWQuad(KERNEL, search_points=1e4),
         r"search_points must be a positive int",
     ),
-    "kernel": (lambda: skh.FWQuad(1.0), r"kernel must be a GaussianKernel or None, got 1.0"),
+    "kernel": (
+        lambda: skh.FWQuad(1.0),
+        r"kernel must be a GaussianKernel or another Kernel, got 1.0 without scales",
+    ),
     "step": (
         lambda: skh.FWQuad(KERNEL, step="herding"),
         r"step must be a step such as skh.Herding\(\)",

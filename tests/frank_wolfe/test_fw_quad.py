@@ -10,6 +10,7 @@ import oracles
 import skh
 from skh._runtime import compile_notice as first_use
 from skh.frank_wolfe import reference
+from skh.frank_wolfe.iterate import Iterate, Solution
 
 STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
@@ -257,3 +258,22 @@ def test_number_of_search_points_depends_on_the_number_of_points():
     found = [rule.search_points_for(n) for n in (1, 100, 200, 316, 1_000, 20_000)]
     assert found == [1_000, 1_000, 4_000, 9_985, 10_000, 20_000]
     assert skh.FWQuad(KERNEL, search_points=7).search_points_for(100) == 7
+
+
+def test_a_step_without_points_is_refused():
+    class Nothing(Iterate):
+        mmd2 = 0.0
+
+        def move(self):
+            return False
+
+        def solution(self):
+            return Solution(np.empty(0, int), np.empty(0), 0.0)
+
+    class Idle:
+        def start(self, target, n):
+            return Nothing()
+
+    p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    with pytest.raises(ValueError, match="step must take in at least one point, got none by"):
+        skh.FWQuad(KERNEL, Idle(), 50)(p, 5, rng=0)

@@ -16,7 +16,7 @@ reproduce: $(VENV)/installed
 	$(BIN)/skh reproduce all --quick
 
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from problems import KERNEL, mixture, rule
 from timing import Row, best_of, medians
 
 import skh
+from skh.frank_wolfe.vertex_search import Target
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = HERE / ".peers"
@@ -89,8 +90,8 @@ GREEDY = skh.Herding(greedy=True)  # the rule of coreax
 def fed(p: skh.GaussianMixture, x: np.ndarray, n: int) -> Callable[[], object]:
     """Herding alone, given search points and their mean map, as the peer is."""
     ours = rule(GREEDY)
-    target = ours._target(ours.kernel, p, x)
-    return lambda: ours._run(ours.step.start(target, n), n)
+    target = Target.of(ours.kernel, p, x)
+    return lambda: ours.step.start(target, n).run(n)
 
 
 def coreax() -> Iterator[Row]:

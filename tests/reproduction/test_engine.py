@@ -35,6 +35,9 @@ def numbers(records):
     return [repr(replace(r, seconds=0.0, rule_seconds=0.0)) for r in records]
 
 
+pytestmark = pytest.mark.xdist_group("engine")  # one worker makes what all tests here read
+
+
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     with local(1) as engine:

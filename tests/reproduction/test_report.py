@@ -23,6 +23,9 @@ PICTURES = {
 }
 
 
+pytestmark = pytest.mark.xdist_group("report")  # one worker makes what all tests here read
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A folder with all experiments, small, and their report."""

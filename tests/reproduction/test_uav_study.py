@@ -29,6 +29,8 @@ from skh.reproduction.uav.one_step import filtered, one_step_errors
 from skh.reproduction.uav.tasks import Uav, true_flight
 from small import UAV
 
+pytestmark = pytest.mark.xdist_group("uav-study")  # one worker makes what all tests here read
+
 
 @pytest.fixture(scope="module")
 def records():

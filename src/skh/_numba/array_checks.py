@@ -34,9 +34,10 @@ def first_not_below_infinity(a: Array) -> int:
     return int(first_outside(a, -np.inf, LARGEST_FLOAT))
 
 
-def first_negative_and_total(a: Array) -> tuple[int, float]:
+@compiled
+def first_negative_and_total(a):
     """Index of the first entry that is negative or NaN, or -1; and ``sum(a)``."""
-    return int(first_outside(a, 0.0, np.inf)), float(total(a))
+    return first_outside(a, 0.0, np.inf), total(a)
 
 
 @compiled

@@ -75,6 +75,7 @@ class ParticleFilter:
         self._observation_metric = getattr(model, "observation_metric", None)
         self._rule = default_rule() if rule is None else rule
         _checks.rule("rule", self._rule)
+        self._uses_information = uses_information(self._rule)
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)
         self._belief: Belief | None = None
@@ -131,10 +132,12 @@ class ParticleFilter:
     def _step(self, y: Any) -> Belief:
         """One iteration of Algorithm 2."""
         p = self._predictive()  # step 1 or 5
-        if y is not None:  # else there is no likelihood to resolve
-            p = p.with_information(self._information(p))
+        # Without an observation there is no likelihood to resolve.
+        information = None if y is None else self._information(p)
+        if information is not None:
+            p = p.with_information(information)
         particles = self._sample(self.t - 1, self._belief, p, self._rng)  # step 3
-        return self._include(particles, y, p.information)  # step 4
+        return self._include(particles, y, information)  # step 4
 
     def _predictive(self) -> Predictive:
         """Step 1 or 5: the mixture that the next particles are taken from."""
@@ -165,7 +168,7 @@ class ParticleFilter:
 
     def _information(self, p: Predictive) -> Array | None:
         """Information of the next observation, given or learned, if the rule uses it."""
-        if not uses_information(self._rule):
+        if not self._uses_information:
             return None
         if self._observation_metric is not None:
             return model_information(self._observation_metric, self.t, p)

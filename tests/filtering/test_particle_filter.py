@@ -536,3 +536,67 @@ def test_a_filter_with_one_particle_runs(rule):
         np.testing.assert_array_equal(result.ess, 1.0)
         np.testing.assert_array_equal(result.means, [b.x[0] for b in result.history])
         assert np.isfinite(result.log_evidence)
+
+
+def hidden_filter(rule=None):
+    """A filter with hidden moments after two steps."""
+    model = skh.models.lgss3()
+    pf = skh.ParticleFilter(skh.rao_blackwellize(model, [0]), rule or skh.Stratified(), 20, rng=0)
+    for y in model.simulate(2, rng=0)[1]:
+        pf.step(y)
+    return pf
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda pf: pf.predict().mean,
+        lambda pf: pf.predict().covariance,
+        lambda pf: pf.predict().covariance_of_means,
+        lambda pf: pf.predict().means,
+        lambda pf: pf.predict(joint=True).covariance,
+        lambda pf: pf.belief.x,
+        lambda pf: pf.belief.w,
+        lambda pf: pf.belief.ancestor,
+        lambda pf: pf.belief.mean,
+        lambda pf: pf.belief.covariance,
+        lambda pf: pf.belief.z[0],
+        lambda pf: pf.belief.z[1],
+        lambda pf: pf.belief.z_mean,
+        lambda pf: pf.belief.z_covariance,
+    ],
+)
+def test_arrays_that_leave_a_filter_refuse_assignment(part):
+    array = part(hidden_filter())
+    with pytest.raises(ValueError, match="read-only"):
+        array[...] = 7
+
+
+def test_a_model_may_reuse_the_array_of_its_log_likelihoods():
+    """The default rule learns from the likelihoods of the step before."""
+    buffer = np.empty(20)
+
+    def reused(t, x, y):
+        buffer[:] = -0.5 * (x[:, 0] - y) ** 2 / 0.1
+        return buffer
+
+    parts = ([0.0, 0.0], np.eye(2)), lambda t, x: (0.9 * x, 0.1)
+    fresh = skh.model_from_functions(*parts, lambda t, x, y: -0.5 * (x[:, 0] - y) ** 2 / 0.1)
+    a, b = (
+        skh.particle_filter(model, [0.3, 0.1, -0.4, 0.2], n=20, rng=0)
+        for model in (fresh, skh.model_from_functions(*parts, reused))
+    )
+    np.testing.assert_array_equal(a.means, b.means)
+
+
+def test_a_model_does_not_follow_the_arrays_of_its_prior():
+    mean, unit = np.zeros(2), np.eye(2)
+    model = skh.RaoBlackwellized(
+        prior=([0.0, 0.0], unit),
+        z_prior=(mean, unit),
+        x_dynamics=lambda t, x: (x, np.eye(2), np.eye(2)),
+        z_dynamics=lambda t, x: (np.zeros(2), np.eye(2), np.eye(2)),
+        observation=lambda t, x: (x, np.zeros((2, 2)), np.eye(2)),
+    )
+    mean += 100.0
+    assert np.abs(model.initial_carry(np.zeros((3, 2))).mean).max() == 0.0

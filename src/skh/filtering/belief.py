@@ -61,13 +61,13 @@ class Belief:
     @cached_property
     def mean(self) -> Array:
         """Filtered mean, ``(d,)``."""
-        return self.w @ self.x
+        return _checks.read_only(self.w @ self.x)
 
     @cached_property
     def covariance(self) -> Array:
         """Filtered covariance, ``(d, d)``."""
         centred = self.x - self.mean
-        return (self.w * centred.T) @ centred
+        return _checks.read_only((self.w * centred.T) @ centred)
 
     @cached_property
     def joint_moments(self) -> tuple[Array, Array]:
@@ -77,7 +77,7 @@ class Belief:
         m, P = self.z
         d = self.x.shape[1]
         mean, covariance = mixture_moments(self.w, np.hstack([self.x, m]), _padded(P, d))
-        return mean, covariance
+        return _checks.read_only(mean), _checks.read_only(covariance)
 
     @property
     def z_mean(self) -> Array:

@@ -114,14 +114,14 @@ def check_hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Arra
                 f"{where} must return finite {name}, got {part.ravel()[i]} for particle "
                 f"{i // (part.size // n)}"
             )
-    return m, P
+    return _checks.read_only(m), _checks.read_only(P)
 
 
 def check_z_prior(value: Any) -> tuple[Array, Array]:
     """Validate the mean and covariance of z_0."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise TypeError(f"z_prior must be (mean, covariance) or a function, got {value!r}")
-    mean, covariance = (_checks.real_array("z_prior", part) for part in value)
+    mean, covariance = (_checks.real_array("z_prior", part).copy() for part in value)
     if mean.ndim == 0 or mean.size == 0:
         raise ValueError(
             f"the mean of z_prior must have shape (n, n_z) or (n_z,), got {value[0]!r}"

@@ -164,6 +164,7 @@ class ParticleFilter:
         else:
             carry = move_records(self._model, t, old, points, p)
         ancestor = points.component // p.components_per_particle
+        ancestor.setflags(write=False)
         return Predicted(points.x, points.w, ancestor, points.mmd, carry)
 
     def _information(self, p: Predictive) -> Array | None:
@@ -184,6 +185,7 @@ class ParticleFilter:
             returned = self._model.log_likelihood(t, new.x, y, carry)
             where = f"model.log_likelihood at t={t}"
             log_likelihood, carry = check_likelihood(returned, carry, new.x, where)
+            log_likelihood = log_likelihood.copy()  # a model may use its array again
             information = self._learn(new, log_likelihood, used)
             evaluations = n
         w, increment = reweighted(new.w, log_likelihood)

@@ -103,12 +103,12 @@ class GaussianMixture:
     @cached_property
     def mean(self) -> Array:
         """Mean of the mixture, ``(d,)``."""
-        return self.weights @ self.means
+        return _checks.read_only(self.weights @ self.means)
 
     @cached_property
     def covariance(self) -> Array:
         """Covariance of the mixture, ``(d, d)``: within plus between components."""
-        return self._mean_covariance() + self.covariance_of_means
+        return _checks.read_only(self._mean_covariance() + self.covariance_of_means)
 
     @cached_property
     def covariance_of_means(self) -> Array:
@@ -121,7 +121,7 @@ class GaussianMixture:
                 "means must be close enough to each other to have a finite covariance, got "
                 f"numbers from {self.means.min():g} to {self.means.max():g}"
             )
-        return covariance
+        return _checks.read_only(covariance)
 
     def _mean_covariance(self) -> Array:
         S = self.covariances

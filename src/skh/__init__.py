@@ -24,8 +24,9 @@ from skh._runtime.threads import get_threads, set_threads
 from skh.filtering.belief import Belief, FilterResult
 from skh.filtering.function_model import model_from_functions
 from skh.filtering.model_protocols import CarryingModel, Model
-from skh.filtering.particle_filter import ParticleFilter, ZeroLikelihoodError, particle_filter
+from skh.filtering.particle_filter import ParticleFilter, ZeroLikelihoodError
 from skh.filtering.rao_blackwell import RaoBlackwellized
+from skh.filtering.series import particle_filter
 from skh.frank_wolfe.default import default_rule
 from skh.frank_wolfe.fully_corrective import FullyCorrective
 from skh.frank_wolfe.fw_quad import FWPoints, FWQuad

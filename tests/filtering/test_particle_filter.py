@@ -1,5 +1,8 @@
 """Algorithm 2 against exact filters, online against offline, and its behaviour on failures."""
 
+import threading
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -600,3 +603,72 @@ def test_a_model_does_not_follow_the_arrays_of_its_prior():
     )
     mean += 100.0
     assert np.abs(model.initial_carry(np.zeros((3, 2))).mean).max() == 0.0
+
+
+def test_a_generator_is_read_step_by_step():
+    model, read = skh.models.nonlinear_benchmark(), []
+
+    def endless():
+        while True:
+            read.append(len(read))
+            yield 0.5 * len(read)
+
+    def stop(done, total):
+        assert total is None
+        assert len(read) == done
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        skh.particle_filter(model, endless(), skh.Stratified(), 20, rng=0, progress=stop)
+    assert caught.value.result.means.shape == (4, 1)
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_an_error_carries_the_result_of_the_steps_before(history):
+    model, ys = skh.models.nonlinear_benchmark(), [0.3, 1.2, 1e200, 0.4]
+    with pytest.raises(skh.ZeroLikelihoodError) as caught:
+        skh.particle_filter(model, ys, skh.Stratified(), 20, rng=0, history=history)
+    before = skh.particle_filter(model, ys[:2], skh.Stratified(), 20, rng=0, history=history)
+    np.testing.assert_array_equal(caught.value.result.means, before.means)
+    assert (caught.value.result.history is None) == (not history)
+    with pytest.raises(skh.ZeroLikelihoodError) as caught:
+        skh.particle_filter(model, ys[2:], skh.Stratified(), 20, rng=0)
+    assert caught.value.result is None
+
+
+def test_an_empty_generator_is_refused():
+    with pytest.raises(ValueError, match="ys must hold at least one observation, got none"):
+        skh.particle_filter(skh.models.lgss3(), iter(()), skh.Stratified(), 5)
+
+
+def test_the_number_of_particles_may_change_between_steps():
+    pf = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 20, rng=0)
+    assert pf.step(0.1).n_particles == pf.n == 20
+    pf.n = 50
+    assert pf.step(0.2).n_particles == 50
+    with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
+        pf.n = 0
+    assert pf.step(0.3).n_particles == 50
+
+
+def test_a_second_thread_is_refused_and_no_observation_is_lost():
+    """The first thread waits in its likelihood until the second has been refused."""
+    inside, refused = threading.Event(), threading.Event()
+
+    def log_likelihood(t, x, y):
+        inside.set()
+        assert refused.wait(10)
+        return np.zeros(len(x))
+
+    model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 1.0), log_likelihood)
+    pf = skh.ParticleFilter(model, skh.Stratified(), 5, rng=0)
+    thread = threading.Thread(target=pf.step, args=(0.0,))
+    thread.start()
+    assert inside.wait(10)
+    with pytest.raises(RuntimeError, match="use one ParticleFilter per thread"):
+        pf.step(1.0)
+    refused.set()
+    thread.join(10)
+    assert pf.t == 1
+    assert deepcopy(pf).step(None).t == 1  # and the filter goes on

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.integrate import solve_ivp
 
 import skh
-from skh.filtering.particle_filter import particle_filter
+from skh.filtering.series import particle_filter
 from skh.models import bearings, lorenz
 
 MODELS = {

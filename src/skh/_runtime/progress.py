@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from skh import _checks
 
-Report = Callable[[int, int], None]
+Report = Callable[[int, int | None], None]  # steps done, and in total if that is known
 
 
 @contextmanager

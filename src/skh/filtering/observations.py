@@ -7,7 +7,7 @@ entries and pandas' missing values count as NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Real
 from typing import Any
 
@@ -17,13 +17,19 @@ from numpy.typing import NDArray
 from skh._typing import Array
 
 
-def as_series(ys: Any) -> Sequence[Any]:
-    """Validate a non-empty series of observations of any kind."""
+def as_iterable(ys: Any) -> Iterable[Any]:
+    """Validate a series of observations of any kind; a generator is not read."""
     several = hasattr(ys, "__iter__") or hasattr(ys, "__getitem__")
     single = isinstance(ys, str | bytes | Mapping | Set) or getattr(ys, "shape", None) == ()
     if single or not several:
         raise TypeError(f"ys must be a series of observations, one for each time, got {ys!r}")
-    ys = table_rows(ys) if hasattr(ys, "to_numpy") else fill_masked(ys)
+    rows: Iterable[Any] = table_rows(ys) if hasattr(ys, "to_numpy") else fill_masked(ys)
+    return rows
+
+
+def as_series(ys: Any) -> Sequence[Any]:
+    """Validate a non-empty series of observations of any kind."""
+    ys = as_iterable(ys)
     ys = ys if hasattr(ys, "__len__") else list(ys)
     if len(ys) == 0:
         raise ValueError("ys must hold at least one observation, got none")

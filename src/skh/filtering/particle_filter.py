@@ -6,31 +6,24 @@ quasi-Monte Carlo, with `FWQuad` sequential kernel herding.  Steps are numbered 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._numba.reweighting import reweighted
-from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
 from skh.filtering.belief import (
     Belief,
-    FilterResult,
     Predicted,
-    quantile_levels,
-    stack_fields,
-    summary,
 )
 from skh.filtering.carried_records import move_records
 from skh.filtering.likelihood_information import LearnedInformation, model_information
 from skh.filtering.model_checks import check_carry, check_hidden_moments, check_likelihood
 from skh.filtering.model_protocols import Carry, CarryingModel, Model, as_carrying, predictive
-from skh.filtering.observations import as_series, fill_masked, is_missing
+from skh.filtering.observations import fill_masked, is_missing
 from skh.frank_wolfe.default import default_rule
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
@@ -80,6 +73,7 @@ class ParticleFilter:
         self._rng = _checks.generator(rng)
         self._belief: Belief | None = None
         self._next: Predictive | None = None  # computed when first needed
+        self._user: dict[str, object] = {}  # the step under way
 
     @property
     def t(self) -> int:
@@ -91,16 +85,32 @@ class ParticleFilter:
         """The filtering distribution after the last step, None before the first."""
         return self._belief
 
+    @property
+    def n(self) -> int:
+        """Number of particles requested from the rule at the next step; may be set."""
+        return self._n
+
+    @n.setter
+    def n(self, n: int) -> None:
+        self._n = _checks.positive_int("n", n)
+
     def step(self, y: Any) -> Belief:
         """Process the observation of time ``t``; None or all NaN: nothing was measured."""
+        ours = object()
+        if self._user.setdefault("step", ours) is not ours:  # atomic, unlike a test and a store
+            raise RuntimeError(
+                "a step of this filter is under way, in another thread or in its own likelihood: "
+                "use one ParticleFilter per thread"
+            )
         random_state = self._rng.bit_generator.state
         try:
-            belief = self._step(None if is_missing(y) else fill_masked(y))
+            self._belief, self._next = self._step(None if is_missing(y) else fill_masked(y)), None
         except BaseException:  # leave the filter unchanged
             self._rng.bit_generator.state = random_state
             raise
-        self._belief, self._next = belief, None
-        return belief
+        finally:
+            self._user.clear()
+        return self._belief
 
     def predict(self, h: int = 1, *, joint: bool = False) -> Predictive:
         """Return the distribution of the state ``h`` steps after the last observation.
@@ -243,58 +253,3 @@ class ParticleFilter:
         if joint is None:
             raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
         return predictive(joint(t, old.x, old.carry), old.w)
-
-
-def particle_filter(
-    model: Model | CarryingModel,
-    ys: Iterable[Any],
-    rule: Rule | None = None,
-    n: int = 100,
-    *,
-    rng: RNG = None,
-    quantiles: ArrayLike = (),
-    history: bool = False,
-    progress: bool | Report = False,
-) -> FilterResult:
-    """Filter a series of observations; the results equal those of `ParticleFilter.step`.
-
-    Parameters
-    ----------
-    model : Model or CarryingModel
-        In R^d, or `skh.geometry.Charted`, whose mean states are ``result.mean_states``.
-    ys : observations
-        Anything that ``model.log_likelihood`` takes; None or all NaN if nothing was measured.
-        Partly missing vectors are passed to the likelihood, with their NaN.
-    rule : Rule, default `default_rule()`
-    n : int
-        Number of particles requested from the rule at each step.
-    rng : Generator, int or None
-    quantiles : floats in [0, 1]
-        Levels of the filtered quantiles to return.
-    history : bool
-        Keep the belief of each step; ``result.trajectories()`` needs it.
-    progress : bool or f(steps_done, total)
-        True shows a progress bar.
-
-    Examples
-    --------
-    >>> import skh
-    >>> model = skh.models.lgss3()
-    >>> states, ys = model.simulate(20, rng=0)
-    >>> result = skh.particle_filter(model, ys, skh.Stratified(), 100, rng=1)
-    >>> result.means.shape, result.n_likelihood_evaluations.sum()
-    ((20, 3), np.int64(2000))
-    """
-    ys, levels = as_series(ys), quantile_levels(quantiles)
-    history = _checks.boolean("history", history)
-    pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
-    rows: list[dict[str, Any]] = []
-    kept: list[Belief] = []
-    with progress_bar(progress, "filtering") as report:
-        for t, y in enumerate(ys):
-            belief = pf.step(y)
-            rows.append(summary(belief, levels, mean_state))
-            if history:
-                kept.append(belief)
-            report(t + 1, len(ys))
-    return FilterResult(**stack_fields(rows), history=tuple(kept) if history else None)

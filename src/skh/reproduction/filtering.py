@@ -11,7 +11,7 @@ import numpy as np
 
 from skh._typing import Array
 from skh.filtering.model_protocols import CarryingModel, Model
-from skh.filtering.particle_filter import particle_filter
+from skh.filtering.series import particle_filter
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.reproduction.engine.record import Record

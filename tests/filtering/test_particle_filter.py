@@ -672,3 +672,29 @@ def test_a_second_thread_is_refused_and_no_observation_is_lost():
     thread.join(10)
     assert pf.t == 1
     assert deepcopy(pf).step(None).t == 1  # and the filter goes on
+
+
+DECAY_RULES = {
+    "default": None,
+    "Matched": skh.Matched(skh.Stratified()),
+    "Smoothed": skh.Smoothed(skh.Matched(skh.default_rule())),
+    "Refined": skh.Refined(),
+    "adaptive kernel": skh.FWQuad(step=skh.FullyCorrective(), search_points=100),
+}
+
+
+@pytest.mark.parametrize("name", DECAY_RULES)
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_a_coordinate_that_decays_without_noise_never_ends_the_filter(name, unit):
+    """It halves at each step until its squares, and in the end it itself, are zero."""
+    model = skh.model_from_functions(
+        prior=([unit, 0.0], np.diag([unit**2, 1.0])),
+        transition=lambda t, x: (x * [0.5, 0.9], np.diag([0.0, 0.1])),
+        log_likelihood=lambda t, x, y: -0.5 * (x[:, 1] - y) ** 2 / 0.1,
+    )
+    pf = skh.ParticleFilter(model, DECAY_RULES[name], 8, rng=0)
+    for t in range(1_150):
+        belief = pf.step(np.sin(t))
+    assert np.abs(belief.x[:, 0]).max() < 1e-100
+    assert np.isfinite(belief.mean).all()
+    assert abs(belief.mean[1]) < 2.0

@@ -42,6 +42,7 @@ ACCURACY = 0.05  # of f, relative to 1 + depth below the best: the maximum matte
 UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
 SQUARED_LENGTH = 0.3  # of departures from a parabola, relative to the state's spread
 DEPTH_LIMIT = 1e12  # keeps squares finite
+MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
 MIN_INFORMATION = 1e-3  # least total information expected
 REGRESSION_JITTER = 1e-12  # relative to the largest prior variance
 
@@ -126,7 +127,7 @@ def expected_information(before: Array, level: Array) -> Array:
     """
     d = len(before)
     seen, axes = np.linalg.eigh(symmetric(before))
-    seen = np.maximum(seen, 0.0)
+    seen = np.clip(seen, 0.0, MAX_INFORMATION)
     total = max(float(seen.sum()), -float(np.median(level)), MIN_INFORMATION)
     if seen.sum() <= MIN_INFORMATION:
         return np.asarray(total / d * np.eye(d))

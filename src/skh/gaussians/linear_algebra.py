@@ -12,6 +12,7 @@ from skh._typing import Array
 ASYMMETRY_TOLERANCE = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
 RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
 SINGULAR_VARIANCE = 1e-13  # conditional variance, relative to the variance, that counts as zero
+MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
 NEGATIVE_TOLERANCE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
 
 
@@ -127,7 +128,7 @@ def standard_deviations(variances: Array, values: Array) -> Array:
     """
     sd, size = np.sqrt(np.maximum(variances, 0.0)), np.abs(values).max(axis=0)
     nothing = np.where(size > 0.0, 1e-6 * size, 1.0)  # replaces spreads within rounding
-    return np.where(sd > RELATIVE_ROUNDING * size, sd, nothing)
+    return np.maximum(np.where(sd > RELATIVE_ROUNDING * size, sd, nothing), MIN_DEVIATION)
 
 
 def inverse_root(B: Array) -> Array:

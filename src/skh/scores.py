@@ -87,7 +87,8 @@ def rpe(
     estimate = _prepared(reference, estimate, aligned, scale)
     if delta >= len(reference):
         raise ValueError(f"delta must be below the number of poses, {len(reference)}, got {delta}")
-    start = np.arange(0, len(reference) - delta, 1 if all_pairs else delta)
+    every = 1 if _checks.boolean("all_pairs", all_pairs) else delta
+    start = np.arange(0, len(reference) - delta, every)
     Rq, tq = _motion(reference, start, delta)
     Rp, tp = _motion(estimate, start, delta)
     if part == "translation":
@@ -101,6 +102,7 @@ def _prepared(
     reference: Trajectory, estimate: Trajectory, aligned: bool, scale: bool
 ) -> Trajectory:
     check_paired(reference, estimate)
+    aligned, scale = _checks.boolean("aligned", aligned), _checks.boolean("scale", scale)
     if scale and not aligned:
         raise ValueError("scale=True needs aligned=True")
     return align(reference, estimate, scale=scale) if aligned else estimate

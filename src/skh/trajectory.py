@@ -142,8 +142,8 @@ def associate(
     Each pose of the shorter trajectory is paired with the nearest of the longer, if within
     ``max_difference`` seconds, as in `evo`, but a pose of the longer is paired at most once.
     """
-    if not max_difference >= 0:
-        raise ValueError(f"max_difference must be a non-negative number, got {max_difference!r}")
+    check_trajectories(reference, estimate)
+    max_difference = _checks.non_negative("max_difference", max_difference)
     if len(estimate) < len(reference):
         of_estimate, of_reference = _nearest(estimate.times, reference.times, max_difference)
     else:
@@ -170,11 +170,12 @@ def _nearest(short: Array, long: Array, most: float) -> tuple[Indices, Indices]:
 def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -> Trajectory:
     """Fit ``estimate`` to ``reference`` by a rigid motion, scaled if ``scale`` (Umeyama, 1991)."""
     check_paired(reference, estimate)
+    scale = _checks.boolean("scale", scale)
     x, y = estimate.positions, reference.positions
     mx, my = x.mean(axis=0), y.mean(axis=0)
     C = (y - my).T @ (x - mx) / len(x)
     U, D, Vt = np.linalg.svd(C)
-    if D[1] <= 1e-15 * max(D[0], 1.0):  # in descending order
+    if D[1] <= 1e-15 * D[0]:  # in descending order, in units of the paths
         raise ValueError("alignment needs positions that do not all lie on a line")
     signs = np.array([1.0, 1.0, np.linalg.det(U) * np.linalg.det(Vt)])
     R = (U * signs) @ Vt
@@ -183,11 +184,16 @@ def align(reference: Trajectory, estimate: Trajectory, *, scale: bool = False) -
     return Trajectory(estimate.times, moved, R @ estimate.rotations)
 
 
-def check_paired(reference: Trajectory, estimate: Trajectory) -> None:
-    """Raise unless both trajectories have equally many poses at about the same times."""
+def check_trajectories(reference: Trajectory, estimate: Trajectory) -> None:
+    """Raise a TypeError unless both are trajectories."""
     for name, path in (("reference", reference), ("estimate", estimate)):
         if not isinstance(path, Trajectory):
             raise TypeError(f"{name} must be a Trajectory, got {path!r}")
+
+
+def check_paired(reference: Trajectory, estimate: Trajectory) -> None:
+    """Raise unless both trajectories have equally many poses at about the same times."""
+    check_trajectories(reference, estimate)
     if len(reference) != len(estimate):
         raise ValueError(
             f"estimate must have one pose for each of the {len(reference)} of reference, "

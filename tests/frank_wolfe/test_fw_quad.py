@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -277,3 +278,14 @@ def test_a_step_without_points_is_refused():
     p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
     with pytest.raises(ValueError, match="step must take in at least one point, got none by"):
         skh.FWQuad(KERNEL, Idle(), 50)(p, 5, rng=0)
+
+
+def test_a_ridge_may_be_any_real_number():
+    p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    exact, plain = (
+        skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=ridge, min_ess=ess), 200)(p, 9, rng=0)
+        for ridge, ess in ((Fraction(1, 1000), Fraction(1, 2)), (0.001, 0.5))
+    )
+    np.testing.assert_array_equal(exact.w, plain.w)
+    huge = skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=10**30), 200)(p, 9, rng=0)
+    np.testing.assert_allclose(huge.w, 1 / 9)

@@ -6,7 +6,7 @@ from evo.core import metrics
 from evo.core.trajectory import PoseTrajectory3D
 from scipy.spatial.transform import Rotation
 
-from skh.geometry import SE2, SE3, Pose, in_space, rotation, wrap
+from skh.geometry import SE2, SE3, Pose, in_space, paths_of, rotation, wrap
 from skh.scores import ate, nees, nis, pose_estimate, rpe
 from skh.trajectory import Trajectory, align, associate, read_tum, write_tum
 
@@ -352,3 +352,32 @@ def test_the_median_of_normalised_errors_is_robust_to_outliers():
     found = nees(errors, np.eye(3))
     assert found.mean > 1e3
     assert found.median == pytest.approx(1, abs=0.1)
+
+
+def small_path(size=1.0):
+    rng = np.random.default_rng(0)
+    return Trajectory(np.arange(9.0), size * rng.normal(size=(9, 3)), np.tile(np.eye(3), (9, 1, 1)))
+
+
+WRONG = {
+    "aligned": (lambda p: ate(p, p, aligned="no"), "aligned must be True or False, got 'no'"),
+    "scale of ate": (lambda p: ate(p, p, aligned=True, scale=1), "scale must be True or False"),
+    "scale": (lambda p: align(p, p, scale="no"), "scale must be True or False, got 'no'"),
+    "all_pairs": (lambda p: rpe(p, p, all_pairs="no"), "all_pairs must be True or False"),
+    "no trajectories": (lambda p: associate(1, 2), "reference must be a Trajectory, got 1"),
+    "no result": (lambda p: paths_of(None), "result must be a FilterResult, got None"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_lax_types_are_named(case):
+    call, message = WRONG[case]
+    with pytest.raises(TypeError, match=message):
+        call(small_path())
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-8, 1.0, 1e12])
+def test_alignment_does_not_depend_on_units(size):
+    path = small_path(size)
+    shifted = Trajectory(path.times, path.positions + 3 * size, path.rotations)
+    np.testing.assert_allclose(align(path, shifted).positions, path.positions, atol=1e-9 * size)

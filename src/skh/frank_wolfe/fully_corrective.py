@@ -131,8 +131,8 @@ class FullyCorrective:
 
     def __post_init__(self) -> None:
         if self.ridge is not None:
-            _checks.non_negative("ridge", self.ridge)
-        _checks.fraction("min_ess", self.min_ess)
+            object.__setattr__(self, "ridge", _checks.non_negative("ridge", self.ridge))
+        object.__setattr__(self, "min_ess", _checks.fraction("min_ess", self.min_ess))
 
     def start(self, target: Target, n: int) -> Iterate:
         """Line 1: the iterate g_0 = 0."""

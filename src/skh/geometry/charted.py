@@ -258,6 +258,8 @@ def reference_of(belief: Belief | Predicted) -> State:
 
 def paths_of(result: FilterResult) -> tuple[State, Array]:
     """Return the paths of states to the last particles, (n, T, ...), and their weights."""
+    if not isinstance(result, FilterResult):
+        raise TypeError(f"result must be a FilterResult, got {result!r}")
     path = trace_ancestors(result.history)
     rows = [gather(states_of(belief), line) for belief, line in path]
     return stack_fields(rows, axis=1), path[-1][0].w

@@ -62,25 +62,25 @@ def particle_filter(
     """
     ys, levels = as_iterable(ys), quantile_levels(quantiles)
     total = len(ys) if isinstance(ys, Sized) else None
-    done = Done(keeps_history=_checks.boolean("history", history))
+    builder = ResultBuilder(keeps_history=_checks.boolean("history", history))
     pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
     with progress_bar(progress, "filtering") as report:
         try:
             for t, y in enumerate(ys):
                 belief = pf.step(y)
-                done.add(belief, summary(belief, levels, mean_state))
+                builder.add(belief, summary(belief, levels, mean_state))
                 report(t + 1, total)
         except BaseException as error:
-            error.result = done.result()  # type: ignore[attr-defined] # steps are expensive
+            error.result = builder.result()  # type: ignore[attr-defined] # steps are expensive
             raise
-    if (result := done.result()) is None:
+    if (result := builder.result()) is None:
         raise ValueError("ys must hold at least one observation, got none")
     return result
 
 
 @dataclass
-class Done:
-    """What the steps so far contribute to a result."""
+class ResultBuilder:
+    """Collect the steps of a series into a `FilterResult`."""
 
     keeps_history: bool
     rows: list[dict[str, Any]] = field(default_factory=list)

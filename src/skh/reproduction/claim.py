@@ -61,7 +61,7 @@ def _verdict(claim: Claim, records: Sequence[Record]) -> Verdict:
 
 
 def together(parts: Iterable[bool | None]) -> bool | None:
-    """Combine verdicts: False if any is False, None if any is open or there are none."""
+    """Combine verdicts: False if any is False, None if any is undecided or the list is empty."""
     parts = list(parts)
     if False in parts:
         return False

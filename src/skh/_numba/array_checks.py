@@ -6,7 +6,6 @@ import numpy as np
 
 from skh._numba.compiling import compiled
 from skh._numba.vectors import total
-from skh._typing import Array
 
 LARGEST_FLOAT = np.finfo(np.float64).max
 
@@ -23,15 +22,16 @@ def first_outside(a, low, high):
     return i if bad else -1
 
 
-# Functions that only call a kernel are not compiled: that would take longer than it saves.
-def first_not_finite(a: Array) -> int:
+@compiled
+def first_not_finite(a):
     """Index of the first entry that is not finite, or -1."""
-    return int(first_outside(a, -LARGEST_FLOAT, LARGEST_FLOAT))
+    return first_outside(a, -LARGEST_FLOAT, LARGEST_FLOAT)
 
 
-def first_not_below_infinity(a: Array) -> int:
+@compiled
+def first_not_below_infinity(a):
     """Index of the first NaN or +inf, or -1."""
-    return int(first_outside(a, -np.inf, LARGEST_FLOAT))
+    return first_outside(a, -np.inf, LARGEST_FLOAT)
 
 
 @compiled

@@ -169,15 +169,15 @@ def predictive(transition: Transition, w: Array) -> Predictive:
         raise ValueError(
             f"means must be within {MAX_MEAN:g} of zero, got {mixture.means.flat[i]:g}"
         )
-    return Predictive.of(mixture, len(mixture) // len(w))
+    return mixture
 
 
-def _mixture(transition: Transition, w: Array) -> GaussianMixture:
+def _mixture(transition: Transition, w: Array) -> Predictive:
     if not isinstance(transition, GaussianMixture):
         if not isinstance(transition, tuple | list) or len(transition) != 2:
             got = f"{type(transition).__name__} of shape {np.shape(transition)}"
             raise TypeError(f"expected a pair, got {got}")
-        return GaussianMixture(w, *transition)
+        return Predictive(w, *transition)
     if len(transition) % len(w):
         raise ValueError(
             f"expected the same number of components for each of the {len(w)} particles, "
@@ -188,4 +188,5 @@ def _mixture(transition: Transition, w: Array) -> GaussianMixture:
     if total.min() == 0:
         raise ValueError(f"all components of particle {total.argmin()} have weight zero")
     weights = (w[:, None] * (of_row / total)).ravel()
-    return GaussianMixture(weights, transition.means, transition.covariances)
+    mixture = GaussianMixture(weights, transition.means, transition.covariances)
+    return Predictive.of(mixture, of_row.shape[1])

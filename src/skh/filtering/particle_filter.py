@@ -190,8 +190,9 @@ class ParticleFilter:
         """Step 4: reweight and normalise; ``used`` is the information that the rule had."""
         t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
         information = None if self._belief is None else self._belief.information
-        log_likelihood = np.zeros(n)
-        if y is not None:
+        if y is None:
+            log_likelihood = np.zeros(n)
+        else:
             returned = self._model.log_likelihood(t, new.x, y, carry)
             where = f"model.log_likelihood at t={t}"
             log_likelihood, carry = check_likelihood(returned, carry, new.x, where)

@@ -22,8 +22,8 @@ class Predictive(GaussianMixture):
            [0.  , 0.25]])
     """
 
-    components_per_particle: int
-    information: Array | None
+    components_per_particle: int = 1
+    information: Array | None = None
 
     @classmethod
     def of(

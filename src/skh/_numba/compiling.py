@@ -16,32 +16,56 @@ Kernels do not check their arguments: callers do.  Kernels of a single model are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba import types
+from numba.core import config
 from numba.extending import intrinsic
+
+from skh._numba.disk_cache import cached_on_disk
+
+Generator = TypeVar("Generator", bound=Callable[..., Any])
+
+# With NUMBA_DISABLE_JIT=1: for debugging, hundreds of times slower.
+RUN_BY_PYTHON = bool(config.DISABLE_JIT)  # type: ignore[attr-defined] # set at import
 
 # No kernel is passed as a function pointer; the C wrapper for that takes 10 % of the compile time.
 njit = partial(numba.njit, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
+
+def kernel(**options: Any) -> Callable[[Any], Any]:
+    """Return a decorator that compiles with these options and keeps the code on disk."""
+    if RUN_BY_PYTHON:  # integers wrap around and floats overflow silently, as compiled
+        return np.errstate(all="ignore")
+    compile_ = njit(**options)
+    return lambda function: cached_on_disk(compile_(function))
+
+
 # Fused multiply-adds change the last bit only.  No other fast-math flag: the rounding trick in
 # `exponential.exp` needs every operation as it is written.
-compiled = njit(cache=True, fastmath={"contract"})
+compiled = kernel(fastmath={"contract"})
 
 # No fast-math, for values that two kernels must compute to the same bits.  Without an explicit
 # setting a kernel would inherit the flags of its first caller.
-strict = njit(cache=True, fastmath=False)
+strict = kernel(fastmath=False)
 
 # Sums may be reordered, hence vectorised: where no other kernel must give the same bits.
-summing = njit(cache=True, fastmath={"contract", "reassoc"})
+summing = kernel(fastmath={"contract", "reassoc"})
 
 # Inlined with the caller's flags: saves compiling short kernels, or those with one caller, alone.
-inlined = njit(cache=True, inline="always", fastmath={"contract"})
+inlined = kernel(inline="always", fastmath={"contract"})
 
 
-@intrinsic
+def intrinsic_or(by_python: Callable[..., Any]) -> Callable[[Generator], Generator]:
+    """Decorate a generator of machine code, in place of which Python runs ``by_python``."""
+    return lambda generator: by_python if RUN_BY_PYTHON else intrinsic(generator)  # type: ignore[return-value]
+
+
+@intrinsic_or(lambda: None)
 def full_vectors(typing_context: Any) -> Any:  # pragma: no cover - runs in the compiler
     """Make the calling function use the widest vectors of the processor.
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from skh._numba.compiling import compiled
+from skh._numba.compiling import compiled, intrinsic_or
 
 
-@intrinsic
+@intrinsic_or(lambda x: np.float64(x).view(np.int64))
 def _bits_of_float(typing_context: Any, x: Any) -> Any:  # pragma: no cover - runs in the compiler
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
@@ -20,7 +19,7 @@ def _bits_of_float(typing_context: Any, x: Any) -> Any:  # pragma: no cover - ru
     return types.int64(types.float64), generate
 
 
-@intrinsic
+@intrinsic_or(lambda i: np.int64(i).view(np.float64))
 def _float_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - runs in the compiler
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())
@@ -53,7 +52,7 @@ def exp(x: float) -> float:  # pragma: no cover - uses intrinsics, which exist o
     p = p * r + 1.0000000000000067423
     p = p * r + 1.0
     bits = (_bits_of_float(shifted) + 1023) << 52  # type: ignore[call-arg] # an intrinsic
-    return p * _float_of_bits(bits)
+    return p * _float_of_bits(bits)  # type: ignore[call-arg,no-any-return]
 
 
 # Typed constants of `exp32`: a Python float would promote everything to double precision.
@@ -67,7 +66,7 @@ ZERO, ONE = np.float32(0.0), np.float32(1.0)
 BIAS, MANTISSA = np.int32(127), np.int32(23)
 
 
-@intrinsic
+@intrinsic_or(lambda x: np.float32(x).view(np.int32))
 def _bits_of_single(typing_context: Any, x: Any) -> Any:  # pragma: no cover - in the compiler
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(32))
@@ -75,7 +74,7 @@ def _bits_of_single(typing_context: Any, x: Any) -> Any:  # pragma: no cover - i
     return types.int32(types.float32), generate
 
 
-@intrinsic
+@intrinsic_or(lambda i: np.int32(i).view(np.float32))
 def _single_of_bits(typing_context: Any, i: Any) -> Any:  # pragma: no cover - in the compiler
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.FloatType())
@@ -98,4 +97,4 @@ def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
     p = p * r + P2
     p = p * r * r + r + ONE
     bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
-    return p * _single_of_bits(bits)
+    return p * _single_of_bits(bits)  # type: ignore[call-arg]

@@ -17,6 +17,8 @@ import numba
 from numba.core import config
 
 from skh import _checks
+from skh._numba.compiling import RUN_BY_PYTHON
+from skh._numba.disk_cache import cached_on_disk
 
 MIN_POINTS = 8192  # with fewer, starting threads takes longer than the work
 
@@ -35,7 +37,8 @@ def set_threads(n: int) -> None:
     """
     global _threads
     most = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined] # set at import
-    _threads = min(_checks.positive_int("n", n), most)
+    n = _checks.positive_int("n", n)
+    _threads = 1 if RUN_BY_PYTHON else min(n, most)
 
 
 def get_threads() -> int:
@@ -72,7 +75,7 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
 @contextmanager
 def threads_enabled() -> Iterator[None]:
     """Enable the threads for all kernels called in the block."""
-    if _threads == 1:  # do not start numba's pool: a process with one cannot be forked
+    if _threads == 1:  # do not start numba's pool, which a forked process could not use
         yield
         return
     before = numba.get_num_threads()
@@ -91,5 +94,5 @@ def _twin(kernel: Any) -> Callable[..., Any]:
     twin.__qualname__ = twin.__name__
     options = {**kernel.targetoptions, "parallel": {**ONLY_PRANGE, "prange": True}}
     options.pop("nopython", None)
-    compiled: Callable[..., Any] = numba.njit(cache=True, **options)(twin)
+    compiled: Callable[..., Any] = cached_on_disk(numba.njit(**options)(twin))
     return compiled

@@ -1,0 +1,71 @@
+"""Compiled kernels on disk, where a failure costs time but never a result.
+
+Containers often have no writable folder, disks fill up, and files are cut short.  In each case the
+kernels are compiled again, and one warning per process says what to do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import FunctionCache
+
+NO_FOLDER = (
+    "skh found no writable folder for its compiled kernels, so every process compiles them again "
+    "(up to half a minute): set the environment variable NUMBA_CACHE_DIR to a writable folder"
+)
+UNREADABLE = (
+    "skh could not read a compiled kernel in {folder} ({error}) and compiles it again: delete the "
+    "*.nbi and *.nbc files of that folder if this is repeated"
+)
+NOT_SAVED = (
+    "skh could not save a compiled kernel in {folder} ({error}), so the next process compiles it "
+    "again: free space there, or set the environment variable NUMBA_CACHE_DIR to another folder"
+)
+
+_warned: set[str] = set()
+
+
+class KernelCache(FunctionCache):
+    """The files of one kernel; those that cannot be read or written are deleted."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load a kernel; None if there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # a damaged pickle raises almost anything
+            self._delete_index()
+            _warn_once(UNREADABLE, self.cache_path, error)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save a kernel, if possible."""
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            self._delete_index()
+            _warn_once(NOT_SAVED, self.cache_path, error)
+
+    def _delete_index(self) -> None:
+        # numba writes the index first: after a failure it may name code of another source
+        with suppress(OSError):
+            Path(self._cache_file._index_path).unlink()
+
+
+def cached_on_disk(kernel: Any) -> Any:
+    """Let a kernel load and save its compiled code, if there is a folder for it."""
+    try:
+        kernel._cache = KernelCache(kernel.py_func)
+    except (OSError, RuntimeError):  # numba found no folder
+        _warn_once(NO_FOLDER)
+    return kernel
+
+
+def _warn_once(sentence: str, folder: Any = None, error: Exception | None = None) -> None:
+    if sentence not in _warned:
+        _warned.add(sentence)
+        reason = f"{type(error).__name__}: {error}"
+        warnings.warn(sentence.format(folder=folder, error=reason), RuntimeWarning, stacklevel=3)

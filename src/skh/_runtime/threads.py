@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -27,6 +27,7 @@ AUTOMATIC = ("comprehension", "fusion", "inplace_binop", "numpy", "reduction", "
 ONLY_PRANGE = dict.fromkeys(AUTOMATIC, False)
 
 _threads = 1
+_pool_is_lost = False  # forking a process with threads copies none of them
 
 
 def set_threads(n: int) -> None:
@@ -34,11 +35,13 @@ def set_threads(n: int) -> None:
 
     With more than one, call this library from one Python thread at a time and keep the cores free:
     threads that wait for a busy core are slower than one thread.
+
+    A forked process starts with one thread, and keeps to one if its parent had started more.
     """
     global _threads
     most = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined] # set at import
     n = _checks.positive_int("n", n)
-    _threads = 1 if RUN_BY_PYTHON else min(n, most)
+    _threads = 1 if _pool_is_lost or RUN_BY_PYTHON else min(n, most)
 
 
 def get_threads() -> int:
@@ -52,6 +55,18 @@ def _threads_from_environment(text: str) -> int:
         raise ValueError(f"SKH_THREADS must be a positive integer, got {text!r}")
     return int(text)
 
+
+def _use_one_thread_in_child() -> None:
+    """Forget the parent's threads: numba ends a forked process that uses them."""
+    global _threads, _pool_is_lost
+    _threads = 1
+    with suppress(ValueError):  # raised if no thread has been started
+        numba.threading_layer()  # type: ignore[attr-defined] # missing in numba's list of names
+        _pool_is_lost = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_use_one_thread_in_child)
 
 set_threads(_threads_from_environment(os.environ.get("SKH_THREADS", "")))
 

@@ -1,5 +1,7 @@
 """Rao-Blackwellization against the Kalman filter on the joint state, for all splits."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -417,6 +419,14 @@ def test_a_split_by_integers_of_any_kind():
     splits = [skh.rao_blackwellize(skh.models.lgss3(), np.array([0], k)) for k in ("u1", "i8")]
     first, second = (skh.particle_filter(m, [0.1], skh.Stratified(), 5, rng=0) for m in splits)
     np.testing.assert_array_equal(first.means, second.means)
+
+
+def test_a_split_model_can_be_pickled():
+    model = skh.rao_blackwellize(skh.models.lgss3(), [2])
+    models = model, pickle.loads(pickle.dumps(model))
+    first, second = (skh.particle_filter(m, [0.1, 0.2], n=5, rng=0) for m in models)
+    np.testing.assert_array_equal(first.means, second.means)
+    np.testing.assert_array_equal(first.joint_covariances, second.joint_covariances)
 
 
 @pytest.mark.parametrize("x", [[], [0, 1, 2], [3], [0, 0], 0, [0.5]])

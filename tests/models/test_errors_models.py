@@ -1,5 +1,9 @@
 """Return values of models are checked by the filter; errors name the method and the step."""
 
+import pickle
+import re
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -171,3 +175,93 @@ def test_an_observation_absurdly_far_off_has_likelihood_zero(model, y):
 def test_a_height_absurdly_far_off_is_gated():
     pf = skh.ParticleFilter(skh.models.uav(), skh.Stratified(), 5, rng=0)
     assert np.isfinite(pf.step(skh.models.UavObservation(barometer=1e200)).mean).all()
+
+
+SPLIT = skh.rao_blackwellize(skh.models.lgss3(), [0])
+SCALAR = {
+    "benchmark": skh.models.nonlinear_benchmark(),
+    "volatility": skh.models.stochastic_volatility(),
+    "lorenz": skh.models.lorenz63(),
+    "bearings": skh.models.bearings_only(),
+    "linear": skh.models.lgss3(),
+    "jump-Markov": skh.models.jmls(),
+}
+
+
+@pytest.mark.parametrize("model", SCALAR.values(), ids=SCALAR)
+def test_a_number_and_a_vector_of_one_are_the_same_observation(model):
+    number, vector = (
+        skh.particle_filter(model, [y], skh.Stratified(), 5, rng=0) for y in (0.5, [0.5])
+    )
+    np.testing.assert_array_equal(number.means, vector.means)
+
+
+@pytest.mark.parametrize("y", [np.zeros(5), np.zeros(2), [[0.5]], []])  # for five particles
+@pytest.mark.parametrize("model", SCALAR.values(), ids=SCALAR)
+def test_the_observation_of_a_scalar_model_has_one_entry(model, y):
+    pf = skh.ParticleFilter(model, skh.Stratified(), 5, rng=0)
+    with pytest.raises(ValueError, match=rf"y must have shape \(1,\), got {expected(y)}"):
+        pf.step(y)
+
+
+def expected(y):
+    return re.escape(str(np.shape(y)))
+
+
+@pytest.mark.parametrize("y", [0.5, [0.5], np.zeros(5), np.zeros((5, 2))])
+def test_the_observation_of_two_ranges_has_two_entries(y):
+    pf = skh.ParticleFilter(skh.models.localisation(), skh.Stratified(), 5, rng=0)
+    with pytest.raises(ValueError, match=rf"y must have shape \(2,\), got {expected(y)}"):
+        pf.step(y)
+
+
+@pytest.mark.parametrize("y", [[0.5, NAN], [np.inf, 0.5]])
+def test_both_ranges_are_measured(y):
+    pf = skh.ParticleFilter(skh.models.localisation(), skh.Stratified(), 5, rng=0)
+    with pytest.raises(ValueError, match=r"y must be finite, got \["):
+        pf.step(y)
+
+
+NO_NUMBERS = {
+    "complex": 1j,
+    "complex array": np.array([0.5 + 0j]),
+    "digits": "1.0",
+    "list of digits": ["1.0"],
+    "array of digits": np.array(["1.0"]),
+    "bytes": b"1.0",
+    "date": np.datetime64("2020-01-01", "ns"),
+    "dates": np.array(["2020-01-01"], "datetime64[s]"),
+    "duration": np.timedelta64(3, "s"),
+    "truth value": True,
+    "mixed": [1.0, "2.0"],
+    "ragged": [1.0, [2.0]],
+    "object": object(),
+}
+
+
+@pytest.mark.parametrize("y", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_observations_are_real_numbers(y):
+    for model in (*SCALAR.values(), skh.models.localisation(), SPLIT):
+        pf = skh.ParticleFilter(model, skh.Stratified(), 5, rng=0)
+        with pytest.raises(TypeError, match="y must be numbers, NaN where not measured, got"):
+            pf.step(y)
+        assert pf.t == 0
+    with pytest.raises(TypeError, match=r"ys\[1\] must be numbers, NaN where not measured, got"):
+        skh.kalman_filter(skh.models.lgss3(), [0.5, y])
+    with pytest.raises(TypeError, match=r"ys\[1\] must be numbers, NaN where not measured, got"):
+        skh.jump_markov_filter(skh.models.jmls(), [0.5, y])
+
+
+def test_integers_fractions_and_gaps_are_observations():
+    two = skh.models.LinearGaussian(*[np.eye(2)] * 4, np.zeros(2), np.eye(2))
+    forms = [1, None], (Fraction(1), np.nan), np.array([1, None]), np.ma.masked_equal([1, 9], 9)
+    for y in forms:
+        log_evidence = skh.kalman_filter(two, [y]).log_evidence
+        assert log_evidence == skh.kalman_filter(two, [[1.0, NAN]]).log_evidence
+
+
+@pytest.mark.parametrize("model", [*SCALAR.values(), skh.models.uav(), SPLIT])
+def test_every_model_can_be_pickled(model):
+    again = pickle.loads(pickle.dumps(model))
+    first, second = (skh.ParticleFilter(m, skh.Stratified(), 5, rng=0) for m in (model, again))
+    np.testing.assert_array_equal(first.step(None).x, second.step(None).x)

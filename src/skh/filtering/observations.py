@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skh import _checks
 from skh._typing import Array
 
 
@@ -88,14 +89,40 @@ def is_missing(y: Any) -> bool:
     return bool(np.isnan(values).all())
 
 
-def measured_entries(y: Any, m: int, name: str = "y") -> tuple[Array, NDArray[np.bool_]]:
-    """Validate a vector of ``m`` numbers; return it and a mask of the measured ones."""
-    try:
-        vector = np.atleast_1d(np.asarray(fill_masked(y), dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers, NaN where not measured, got {y!r}") from error
-    if vector.shape != (m,):
-        raise ValueError(f"{name} must have shape ({m},), got {np.shape(y)}")
+def measured_entries(y: Any, m: int | None, name: str = "y") -> tuple[Array, NDArray[np.bool_]]:
+    """Validate a vector of ``m`` (or any) numbers; return it and a mask of the measured ones."""
+    vector = _vector(y, m, name)
     if np.isinf(vector).any():
         raise ValueError(f"{name} must be finite, or NaN where not measured, got {y!r}")
     return vector, ~np.isnan(vector)
+
+
+def measured_vector(y: Any, m: int, name: str = "y") -> Array:
+    """Validate a vector of ``m`` finite numbers, or one number if m = 1."""
+    vector = _vector(y, m, name)
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be finite, got {y!r}")
+    return vector
+
+
+def _vector(y: Any, m: int | None, name: str) -> Array:
+    """Validate ``m`` real numbers, any number of them if None; gaps become NaN."""
+    try:
+        vector = np.atleast_1d(_checks.floats(name, _fill_gaps(fill_masked(y))))
+    except TypeError as error:
+        raise TypeError(f"{name} must be numbers, NaN where not measured, got {y!r}") from error
+    if vector.ndim != 1 or m not in (None, len(vector)):
+        raise ValueError(f"{name} must have shape ({m or 'm'},), got {np.shape(y)}")
+    return vector
+
+
+def _fill_gaps(y: Any) -> Any:
+    """Replace None and pandas' NA among objects by NaN; return anything else unchanged."""
+    try:
+        array = np.asarray(y)
+    except (TypeError, ValueError):  # rows of different lengths
+        return y
+    if array.dtype != object:
+        return array
+    gaps = np.array([_is_gap(v) for v in array.flat], dtype=bool).reshape(array.shape)
+    return np.where(gaps, np.nan, array)

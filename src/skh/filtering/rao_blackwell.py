@@ -176,7 +176,7 @@ class RaoBlackwellized:
 
     def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
         """Step 3: update z by y; the predictive density of y is the likelihood."""
-        y, seen = measured_entries(y, np.size(y))
+        y, seen = measured_entries(y, None)
         if len(y) == 0:  # no landmark in view, say
             return np.zeros(len(x)), carry
         h, C, R = self._linearise("observation", t, x, carry.mean, len(y))

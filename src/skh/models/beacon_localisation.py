@@ -12,6 +12,7 @@ from math import cos, log, pi, sin
 import numpy as np
 
 from skh._typing import RNG, Array
+from skh.filtering.observations import measured_vector
 from skh.gaussians.mixture import GaussianMixture
 from skh.models.simulation import simulate
 
@@ -44,7 +45,9 @@ class Localisation:
     def log_likelihood(self, t: int, x: Array, y: Array) -> Array:
         """``log N(y | ranges(x), RANGE_NOISE^2 I)``."""
         with np.errstate(over="ignore"):  # the density is zero where the square overflows
-            squares: Array = np.sum(((y - self.ranges(x)) / RANGE_NOISE) ** 2, axis=-1)
+            squares: Array = np.sum(
+                ((measured_vector(y, 2) - self.ranges(x)) / RANGE_NOISE) ** 2, axis=-1
+            )
         return -0.5 * squares - log(2 * pi * RANGE_NOISE**2)
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:

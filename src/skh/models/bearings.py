@@ -12,8 +12,8 @@ from math import log, pi
 
 import numpy as np
 
-from skh import _checks
 from skh._typing import RNG, Array
+from skh.filtering.observations import measured_vector
 from skh.gaussians.mixture import GaussianMixture
 from skh.models.simulation import simulate
 
@@ -49,8 +49,7 @@ class BearingsOnly:
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y - bearing | 0, BEARING_NOISE^2)``, the difference wrapped to [-pi, pi)."""
-        y = _checks.real_array("y", y)
-        turn: Array = (y - self.bearing(t, x) + pi) % (2 * pi) - pi
+        turn: Array = (measured_vector(y, 1) - self.bearing(t, x) + pi) % (2 * pi) - pi
         return -0.5 * (turn / BEARING_NOISE) ** 2 - log(BEARING_NOISE) - 0.5 * log(2 * pi)
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:

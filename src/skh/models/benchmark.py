@@ -18,6 +18,7 @@ from math import log, pi
 import numpy as np
 
 from skh._typing import RNG, Array
+from skh.filtering.observations import measured_vector
 from skh.gaussians.mixture import GaussianMixture
 from skh.models.simulation import simulate
 
@@ -44,7 +45,7 @@ class NonlinearBenchmark:
         """``log N(y | 0.05 x^2, 1)``."""
         residual: Array = x[:, 0] * x[:, 0]
         residual *= -0.05
-        residual += y
+        residual += measured_vector(y, 1)
         with np.errstate(over="ignore"):  # the density is zero where the square overflows
             residual *= residual
         residual *= -0.5

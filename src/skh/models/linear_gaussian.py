@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -119,9 +120,24 @@ def rao_blackwellize(model: LinearGaussian, x: Sequence[int]) -> RaoBlackwellize
     z_covariance, _ = factorize(symmetric(P_z - G @ P_zx.T))
     return RaoBlackwellized(
         prior=(m[i], P_x),
-        z_prior=lambda x: (m[j] + (x - m[i]) @ G.T, z_covariance),
-        x_dynamics=lambda t, x: (x @ A_xx.T, A_xz, Q_x),
-        z_dynamics=lambda t, x: (x @ A_zx.T, A_zz, Q_z),
-        observation=lambda t, x: (x @ C_x.T, C_z, model.R),
-        cross_noise=lambda t, x: Q_xz,
+        z_prior=partial(_regression, m[i], m[j], G, z_covariance),
+        x_dynamics=partial(_affine, A_xx, A_xz, Q_x),
+        z_dynamics=partial(_affine, A_zx, A_zz, Q_z),
+        observation=partial(_affine, C_x, C_z, model.R),
+        cross_noise=partial(_constant, Q_xz),
     )
+
+
+# Functions of this module and not closures, so that the model can be pickled.
+def _regression(m_x: Array, m_z: Array, G: Array, S: Array, x: Array) -> tuple[Array, Array]:
+    """Mean and covariance S of z_0 given each row of x_0."""
+    return m_z + (x - m_x) @ G.T, S
+
+
+def _affine(of_x: Array, of_z: Array, noise: Array, t: int, x: Array) -> tuple[Array, Array, Array]:
+    """Offset, matrix and noise of a function that is linear in x and z."""
+    return x @ of_x.T, of_z, noise
+
+
+def _constant(value: Array, t: int, x: Array) -> Array:
+    return value

@@ -16,6 +16,7 @@ from math import log, pi
 import numpy as np
 
 from skh._typing import RNG, Array
+from skh.filtering.observations import measured_vector
 from skh.gaussians.mixture import GaussianMixture
 from skh.models.simulation import simulate
 
@@ -50,7 +51,7 @@ class Lorenz63:
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y | x[:, 0], 1)``."""
-        residual: Array = y - x[:, 0]
+        residual: Array = measured_vector(y, 1) - x[:, 0]
         with np.errstate(over="ignore"):  # the density is zero where the square overflows
             return -0.5 * residual**2 - 0.5 * log(2 * pi)
 

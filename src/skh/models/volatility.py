@@ -17,6 +17,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import RNG, Array
+from skh.filtering.observations import measured_vector
 from skh.gaussians.mixture import GaussianMixture
 from skh.models.simulation import simulate
 
@@ -47,7 +48,7 @@ class StochasticVolatility:
         """``log N(y | 0, scale^2 exp(x))``."""
         log_variance = x[:, 0] + 2 * log(self.scale)
         with np.errstate(over="ignore"):  # the density is zero where the square overflows
-            squared: Array = np.square(y) * np.exp(-log_variance)
+            squared: Array = np.square(measured_vector(y, 1)) * np.exp(-log_variance)
         return -0.5 * (squared + log_variance + log(2 * pi))
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:

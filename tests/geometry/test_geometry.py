@@ -1,7 +1,11 @@
 """Rotations and charts: round trips, finite differences, means across +-pi, filters on poses."""
 
+from math import remainder
+
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
@@ -77,9 +81,9 @@ def test_covariances_in_the_chart_of_poses_are_those_of_its_jacobian():
     B, x = np.random.default_rng(0).normal(size=(30, 6, 6)), np.zeros((30, 6))
     x[:, 3:] = np.linspace(0, 3, 30)[:, None] * directions(30)
     S, D = B @ B.swapaxes(1, 2), SE3().jacobian(x)
-    for given in (S, S[0]):
-        found = SE3().covariances(x, given)
-        np.testing.assert_allclose(found, D @ given @ D.swapaxes(1, 2), rtol=1e-12, atol=1e-11)
+    for some in (S, S[0]):
+        found = SE3().covariances(x, some)
+        np.testing.assert_allclose(found, D @ some @ D.swapaxes(1, 2), rtol=1e-12, atol=1e-11)
     lower = found[:, 3:]
     np.testing.assert_array_equal(lower, found[:, :, 3:].swapaxes(1, 2))
 
@@ -212,6 +216,27 @@ def test_wrapped_angles():
     angle = np.linspace(-20, 20, 1001)
     np.testing.assert_allclose(np.exp(1j * wrap(angle)), np.exp(1j * angle), atol=1e-14)
     assert (np.abs(wrap(angle)) <= np.pi).all()
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@example(np.nextafter(-np.pi, 0.0))
+@example(np.nextafter(-np.pi, -4.0))
+@example(np.nextafter(np.pi, 4.0))
+@example(-1001 * np.pi)
+@example(1e300)
+def test_wrapped_angles_are_in_the_half_open_interval(angle):
+    wrapped = float(wrap(angle))
+    assert -np.pi < wrapped <= np.pi
+    assert abs(wrapped) == abs(remainder(angle, 2 * np.pi))  # exact in floating point
+
+
+def test_wrapped_angles_of_missing_and_infinite_ones():
+    np.testing.assert_array_equal(wrap([np.nan, 4.0]), [np.nan, 4.0 - 2 * np.pi])
+    with pytest.raises(ValueError, match=r"angle must be finite, got \[ 0. inf\]"):
+        wrap([0.0, np.inf])
+    for value in ("3.1", 1j):
+        with pytest.raises(TypeError, match="angle must be an array of real numbers, got"):
+            wrap(value)
 
 
 @pytest.mark.parametrize(

@@ -287,10 +287,14 @@ def in_space(states: ArrayLike) -> Pose:
 
 
 def wrap(angle: ArrayLike) -> Array:
-    """Wrap angles to (-pi, pi].
+    """Wrap angles to (-pi, pi], however many turns they are; NaN stays NaN.
 
     >>> wrap([3.0, 4.0, -np.pi]).round(4)
     array([ 3.    , -2.2832,  3.1416])
     """
-    angle = np.asarray(angle, dtype=np.float64)
-    return np.asarray(angle - 2 * np.pi * np.ceil((angle - np.pi) / (2 * np.pi)))
+    angle = _checks.floats("angle", angle)
+    if np.isinf(angle).any():
+        raise ValueError(f"angle must be finite, got {angle}")
+    angle = np.fmod(angle, 2 * np.pi)  # exact, in (-2 pi, 2 pi), and so are the sums below
+    angle = np.where(angle > np.pi, angle - 2 * np.pi, angle)
+    return np.asarray(np.where(angle <= -np.pi, angle + 2 * np.pi, angle) + 0.0)  # not -0.0

@@ -67,9 +67,32 @@ class Trajectory:
         """Unit quaternions (x, y, z, w), ``(T, 4)``."""
         return rotation.quaternion(self.rotations)
 
-    def at(self, index: Indices) -> Trajectory:
-        """The poses at the given indices."""
-        return Trajectory(self.times[index], self.positions[index], self.rotations[index])
+    def at(self, index: ArrayLike | slice) -> Trajectory:
+        """The poses at the given indices, which must increase; a mask or a slice will do, too.
+
+        >>> path = Trajectory([0.0, 0.1, 0.2], np.zeros((3, 3)), np.tile(np.eye(3), (3, 1, 1)))
+        >>> path.at([0, 2]).times, path.at(path.times > 0.1).times, path.at(slice(2)).times
+        (array([0. , 0.2]), array([0.2]), array([0. , 0.1]))
+        """
+        i = self._checked_index(index)
+        return Trajectory(self.times[i], self.positions[i], self.rotations[i])
+
+    def _checked_index(self, index: ArrayLike | slice) -> Indices:
+        """Validate indices, a mask or a slice; return the indices, none of them negative."""
+        T, expected = len(self), "increasing indices, a mask or a slice"
+        try:
+            array = np.asarray(index if not isinstance(index, slice) else np.arange(T)[index])
+        except (TypeError, ValueError):  # rows of different lengths, or slice("a")
+            array = np.array(None)
+        if array.dtype == bool and array.shape == (T,):
+            array = np.flatnonzero(array)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"index must be {expected} of the {T} poses, got {index!r}")
+        i = np.where(array < 0, array + T, array).astype(np.intp)
+        inside = i.ndim == 1 and i.size and ((i >= 0) & (i < T)).all()
+        if not inside or (np.diff(i) <= 0).any():
+            raise ValueError(f"index must be {expected} of the {T} poses, got {index!r}")
+        return i
 
     @classmethod
     def of(cls, times: ArrayLike, poses: Pose | Iterable[Located]) -> Trajectory:

@@ -376,6 +376,31 @@ def test_lax_types_are_named(case):
         call(small_path())
 
 
+def test_poses_at_indices_a_mask_or_a_slice():
+    path = small_path()
+    for index in ([2, 4, -1], path.times % 3 == 2, slice(2, None, 3), np.array([2, 5, 8], "u1")):
+        some = path.at(index)
+        np.testing.assert_array_equal(some.positions, path.positions[index])
+        np.testing.assert_array_equal(some.times, path.times[index])
+
+
+@pytest.mark.parametrize(
+    "index", ["ab", None, 1.0, [0.5], [0, [1]], True, [True, False], slice("a"), {0: 1}]
+)
+def test_indices_of_poses_are_integers(index):
+    with pytest.raises(TypeError, match=r"index must be increasing indices, a mask or .* 9 poses"):
+        small_path().at(index)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [3, [9], [-10], [2, 1], [1, 1], [0, -9], [[0, 1]], [2**63], slice(0), np.zeros(9, bool)],
+)
+def test_indices_of_poses_increase_and_exist(index):
+    with pytest.raises(ValueError, match=r"index must be increasing indices, .* 9 poses, got"):
+        small_path().at(index)
+
+
 @pytest.mark.parametrize("size", [1e-12, 1e-8, 1.0, 1e12])
 def test_alignment_does_not_depend_on_units(size):
     path = small_path(size)

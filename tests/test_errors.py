@@ -12,6 +12,7 @@ NAN = float("nan")
 P = skh.GaussianMixture([1.0], [[0.0]], 1.0)
 KERNEL = skh.GaussianKernel(1.0)
 MODEL = skh.models.nonlinear_benchmark()
+POSE = skh.geometry.Pose(np.zeros(3), np.eye(3))
 RULES = [
     skh.MonteCarlo(),
     skh.Stratified(),
@@ -257,6 +258,14 @@ BAD_VALUES = {
         lambda: skh.FullyCorrective(ridge=True),
         r"ridge must be a non-negative number, got True",
     ),
+    "ridge beyond all floats": (
+        lambda: skh.FullyCorrective(ridge=10**400),
+        r"ridge must be a non-negative number, got 10{400}$",
+    ),
+    "array beyond all floats": (
+        lambda: mixture(means=[[10**400, 0], [1, 1]]),
+        r"means must be below 1.8e308 in size, got \[\[10{400}, 0\], \[1, 1\]\]",
+    ),
     "bool for a share": (lambda: P.shrunk(True), r"share must be a number in \[0, 1\], got True"),
     "image without width": (
         lambda: skh.models.UavParameters(width=0),
@@ -404,6 +413,14 @@ BAD_TYPES = {
     "prior pair": (
         lambda: skh.model_from_functions(5, lambda t, x: (x, 1.0), lambda t, x, y: 0),
         r"prior must be a GaussianMixture or \(mean, covariance\), got 5",
+    ),
+    "pose for a prior": (
+        lambda: skh.model_from_functions(POSE, max, max),
+        r"prior must be .* of vectors, got Pose\(.*Charted\(object, skh.geometry.SE3\(\)\)",
+    ),
+    "pose for the mean of a prior": (
+        lambda: skh.model_from_functions((POSE, np.eye(6)), max, max),
+        r"prior must be .* of vectors, got Pose\(.*Charted\(object, skh.geometry.SE3\(\)\)",
     ),
     "Kalman model": (lambda: skh.kalman_filter(MODEL, [0.0]), r"model must be a LinearGaussian"),
     "jump-Markov model": (
@@ -586,13 +603,13 @@ BAD_TYPES = {
 
 @pytest.mark.parametrize(("call", "message"), BAD_VALUES.values(), ids=BAD_VALUES)
 def test_bad_values_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
         call()
 
 
 @pytest.mark.parametrize(("call", "message"), BAD_TYPES.values(), ids=BAD_TYPES)
 def test_bad_types_are_named(call, message):
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(TypeError, match=f"(?s){message}"):
         call()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from numbers import Real
 from typing import Any
 
@@ -33,23 +33,26 @@ def positive_int(name: str, value: Any) -> int:
 
 def non_negative(name: str, value: Any) -> float:
     """Validate a finite number >= 0."""
-    if not is_number(value) or not 0 <= float(value) < inf:
+    number = as_float(value)
+    if not 0 <= number < inf:
         raise ValueError(f"{name} must be a non-negative number, got {value!r}")
-    return float(value)
+    return number
 
 
 def positive(name: str, value: Any) -> float:
     """Validate a finite number > 0."""
-    if not is_number(value) or not 0 < float(value) < inf:
+    number = as_float(value)
+    if not 0 < number < inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
-    return float(value)
+    return number
 
 
 def fraction(name: str, value: Any) -> float:
     """Validate a number in [0, 1]."""
-    if not is_number(value) or not 0 <= float(value) <= 1:
+    number = as_float(value)
+    if not 0 <= number <= 1:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
-    return float(value)
+    return number
 
 
 def boolean(name: str, value: Any) -> bool:
@@ -81,7 +84,20 @@ def floats(name: str, value: ArrayLike) -> Array:
     numbers = kind in "fiu" or (kind == "O" and all(is_number(v) for v in array.flat))
     if not numbers or isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be an array of real numbers, got {value!r}")
-    return np.asarray(array, dtype=np.float64)
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except OverflowError as error:  # an integer of hundreds of digits
+        raise ValueError(f"{name} must be below 1.8e308 in size, got {value!r}") from error
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a float, infinite if too large for one; NaN for anything else."""
+    if not is_number(value):
+        return nan
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
 
 
 def is_number(value: Any) -> bool:

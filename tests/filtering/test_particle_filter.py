@@ -2,6 +2,7 @@
 
 import threading
 from copy import deepcopy
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -698,3 +699,8 @@ def test_a_coordinate_that_decays_without_noise_never_ends_the_filter(name, unit
     assert np.abs(belief.x[:, 0]).max() < 1e-100
     assert np.isfinite(belief.mean).all()
     assert abs(belief.mean[1]) < 2.0
+
+
+@pytest.mark.parametrize("record", [skh.FilterResult, skh.Belief])
+def test_the_docstring_of_a_result_lists_its_fields(record):
+    assert [f.name for f in fields(record) if f"``{f.name}``" not in record.__doc__] == []

@@ -287,5 +287,12 @@ def test_a_ridge_may_be_any_real_number():
         for ridge, ess in ((Fraction(1, 1000), Fraction(1, 2)), (0.001, 0.5))
     )
     np.testing.assert_array_equal(exact.w, plain.w)
-    huge = skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=10**30), 200)(p, 9, rng=0)
-    np.testing.assert_allclose(huge.w, 1 / 9)
+
+
+@pytest.mark.parametrize("tol", [None, 1e-6])
+@pytest.mark.parametrize("ridge", [1e6, 1e15, 10**30, 1e300])
+def test_a_huge_ridge_gives_equal_weights_and_their_mmd(ridge, tol):
+    p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+    points = skh.FWQuad(KERNEL, skh.FullyCorrective(ridge=ridge), 200, tol=tol)(p, 9, rng=0)
+    np.testing.assert_allclose(points.w, np.full(9, 1 / 9), rtol=1e-5)
+    np.testing.assert_allclose(points.mmd, skh.mmd(KERNEL, p, points.x, points.w), atol=1e-6)

@@ -34,7 +34,8 @@ class Belief:
     ``ancestor`` (n,) indexes the particles of the previous step (at t = 0 the prior's components).
     ``carry`` holds the records of a `CarryingModel`, ``z`` the mean and covariance of its hidden
     part given each particle.  ``mmd`` is the quadrature error of this step (NaN if the rule does
-    not compute it), ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}).
+    not compute it), ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}) from
+    ``n_likelihood_evaluations`` likelihoods; ``information`` is what they taught so far.
 
     >>> import skh
     >>> belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 100, rng=0).step(0.5)

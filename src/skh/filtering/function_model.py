@@ -99,7 +99,19 @@ def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
     """Return the prior as a mixture; (mean, covariance) means one Gaussian."""
     if isinstance(prior, GaussianMixture):
         return prior
+    _refuse_pose(prior)
     if not isinstance(prior, tuple) or len(prior) != 2:
         raise TypeError(f"prior must be a GaussianMixture or (mean, covariance), got {prior!r}")
     mean, covariance = prior
+    _refuse_pose(mean)
     return GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)
+
+
+def _refuse_pose(value: Any) -> None:
+    """Raise TypeError for a pose, which is a pair of arrays as well."""
+    if hasattr(value, "position") and hasattr(value, "rotation"):
+        raise TypeError(
+            f"prior must be a GaussianMixture or (mean, covariance) of vectors, got {value!r}: for "
+            "poses, write an object whose prior() returns (pose, covariance), and filter the model "
+            "skh.geometry.Charted(object, skh.geometry.SE3())"
+        )

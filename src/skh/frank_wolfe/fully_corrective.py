@@ -16,6 +16,8 @@ from skh.frank_wolfe.vertex_search import KeptRows, Target
 from skh.kernels.quadrature_weights import effective_sample_size, protected_weights, resolution
 from skh.kernels.simplex_qp import SimplexQP
 
+MAX_RIDGE = 1e8  # weights are equal up to 1e-8, as K <= 1; beyond, rounding hides the MMD
+
 
 class CorrectiveIterate(Iterate):
     """Optimal convex combination of all vertices found so far."""
@@ -141,4 +143,4 @@ class FullyCorrective:
         if n > target.mu.size:
             raise ValueError(f"search_points must be at least n = {n}, got {target.mu.size}")
         ridge = resolution(n, len(target.X)) if self.ridge is None else self.ridge
-        return ProtectedIterate(target, n, ridge, self.min_ess)
+        return ProtectedIterate(target, n, min(ridge, MAX_RIDGE), self.min_ess)

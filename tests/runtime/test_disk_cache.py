@@ -10,6 +10,7 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
+import numba
 import pytest
 
 import skh
@@ -37,8 +38,9 @@ print(*(warning.message for warning in caught), sep="\\n")
 
 
 @pytest.fixture(autouse=True)
-def _no_earlier_warnings(monkeypatch):
+def _as_after_a_start(monkeypatch):
     monkeypatch.setattr(disk_cache, "_warned", set())
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # files are beside their source
 
 
 def as_in_a_new_process(folder, factor=2.0):

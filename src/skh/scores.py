@@ -23,6 +23,7 @@ from scipy import stats
 from skh import _checks
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import apply, check_covariance, positive_root, transpose
+from skh.gaussians.units import divide_lower
 from skh.geometry import rotation
 from skh.geometry.charts import SE3, Pose
 from skh.trajectory import Trajectory, align, check_paired
@@ -158,7 +159,7 @@ def nees(errors: ArrayLike, covariances: ArrayLike) -> Consistency:
         )
     check_covariance("covariances", P)
     L = np.broadcast_to(positive_root("covariances", P), (*e.shape, e.shape[1]))
-    u = np.linalg.solve(L, e[..., None])[..., 0]
+    u = divide_lower(L, e)
     return Consistency(np.einsum("ti,ti->t", u, u), e.shape[1])
 
 

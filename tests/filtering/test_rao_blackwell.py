@@ -216,9 +216,38 @@ def test_a_singular_initial_covariance_may_be_split(rank, x):
         )
         _, ys = model.simulate(2, rng=rng)
         split = skh.rao_blackwellize(model, x)
-        found = skh.particle_filter(split, ys, skh.QuasiMonteCarlo(), 2_000, rng=0)
+        found = skh.particle_filter(split, ys, skh.QuasiMonteCarlo(), 20_000, rng=0)
         exact = skh.kalman_filter(model, ys)
         np.testing.assert_allclose(joint_means(found, x, 4), exact.means, atol=0.08)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-7, 1e7, 1e12])
+@pytest.mark.parametrize("x", [[0, 1, 2], [2, 0], [1, 2]])
+def test_a_constant_coordinate_in_any_units(x, unit):
+    """x_0 is constant, x_1 walks, x_2 follows z: the units of x_2 and z do not matter."""
+
+    def filtered(unit):
+        D = np.array([1.0, 1.0, unit, unit])
+        A = np.eye(4)
+        A[2, 3] = 1.0
+        model = skh.models.LinearGaussian(
+            A=D[:, None] * A / D,
+            C=np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]]) / D,
+            Q=np.diag(D**2 * [0.0, 1.0, 0.01, 0.0]),
+            R=0.01 * np.eye(2),
+            initial_mean=D * [3.0, 0.0, 0.0, 0.0],
+            initial_covariance=np.diag(D**2 * [0.0, 1.0, 1.0, 1.0]),
+        )
+        ys = np.column_stack([0.8 * np.arange(8), np.zeros(8)])
+        split = skh.rao_blackwellize(model, x)
+        result = skh.particle_filter(split, ys, skh.Stratified(), 400, rng=0)
+        z = np.setdiff1d(np.arange(4), x)
+        return result.z_means / D[z], result.z_covariances / D[z][:, None] / D[z]
+
+    (mean, covariance), (scaled, scaled_covariance) = filtered(1.0), filtered(unit)
+    assert mean[-1, -1] == pytest.approx(0.8, abs=0.1)
+    np.testing.assert_allclose(scaled, mean, atol=1e-6)
+    np.testing.assert_allclose(scaled_covariance, covariance, atol=1e-6)
 
 
 def test_extended_variant_follows_a_large_plain_filter_on_a_mildly_nonlinear_model():

@@ -41,9 +41,11 @@ from skh.gaussians.linear_algebra import (
     block_matrix,
     check_covariance,
     condition,
+    congruent,
     right_divide,
     symmetric,
     transpose,
+    without_rounding,
 )
 from skh.gaussians.mixture import GaussianMixture
 
@@ -150,14 +152,13 @@ class RaoBlackwellized:
     def transition(self, t: int, x: Array, carry: ZBelief) -> tuple[Array, Array]:
         """Step 1: the Gaussian of x_{t+1} for each particle."""
         to_x = self._linearise("x_dynamics", t, x, carry.mean, x.shape[1])
-        A = to_x.matrix
-        return to_x.value, symmetric(A @ carry.covariance @ transpose(A) + to_x.noise)
+        return to_x.value, congruent(to_x.matrix, carry.covariance, to_x.noise)
 
     def joint_transition(self, t: int, x: Array, carry: ZBelief) -> tuple[Array, Array]:
         """The Gaussian of (x_{t+1}, z_{t+1}) for each particle."""
         to_x, to_z, Q_xz = self._dynamics(t, x, carry)
         S, cross = _predictive_blocks(to_x, to_z, Q_xz, carry.covariance)
-        V = to_z.matrix @ carry.covariance @ transpose(to_z.matrix) + to_z.noise
+        V = congruent(to_z.matrix, carry.covariance, to_z.noise)
         covariances = block_matrix(S, transpose(cross), V)
         return np.concatenate([to_x.value, to_z.value], axis=1), symmetric(covariances)
 
@@ -171,7 +172,8 @@ class RaoBlackwellized:
         P = kept @ carry.covariance @ transpose(kept)
         P = P + to_z.noise + G @ to_x.noise @ transpose(G)
         if Q_xz is not None:
-            P = P - 2 * symmetric(G @ Q_xz)
+            sizes = np.linalg.diagonal(P)
+            P = without_rounding(P - 2 * symmetric(G @ Q_xz), sizes)
         return ZBelief(m, symmetric(P))
 
     def log_likelihood(self, t: int, x: Array, y: Any, carry: ZBelief) -> tuple[Array, ZBelief]:
@@ -240,7 +242,8 @@ def _predictive_blocks(
     to_x: Linearised, to_z: Linearised, Q_xz: Array | None, P: Array
 ) -> tuple[Array, Array]:
     """Return the covariance of x_{t+1} and its cross-covariance with z_{t+1}."""
-    AP = to_x.matrix @ P
-    S = symmetric(AP @ transpose(to_x.matrix) + to_x.noise)
-    cross = to_z.matrix @ transpose(AP)
-    return S, cross if Q_xz is None else cross + transpose(Q_xz)
+    S = congruent(to_x.matrix, P, to_x.noise)
+    cross = to_z.matrix @ transpose(to_x.matrix @ P)
+    cross = cross if Q_xz is None else cross + transpose(Q_xz)
+    known = np.linalg.diagonal(S)[..., None, :] == 0.0  # a coordinate without variance
+    return S, np.where(known, 0.0, cross)

@@ -1,4 +1,8 @@
-"""Gaussian algebra, batched over leading axes: densities, conditioning, checks."""
+"""Gaussian algebra, batched over leading axes: densities, conditioning, checks.
+
+Results do not depend on the units of coordinates: what is singular, asymmetric or negative is
+decided relative to the standard deviations of the coordinates concerned.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,25 @@ from math import log, pi
 
 import numpy as np
 
-from skh._numba.cholesky import factor
+from skh._numba.cholesky import SINGULAR_VARIANCE, factor, semidefinite_factors
 from skh._typing import Array
+from skh.gaussians.units import (
+    correlations,
+    deviations,
+    divide,
+    divide_lower,
+    invert,
+    units,
+)
 
-ASYMMETRY_TOLERANCE = 1e-8  # tolerated asymmetry of a covariance, relative to its largest entry
+ASYMMETRY_TOLERANCE = 1e-8  # tolerated asymmetry of a correlation
 RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
-SINGULAR_VARIANCE = 1e-13  # conditional variance, relative to the variance, that counts as zero
 MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
-NEGATIVE_TOLERANCE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
+NEGATIVE_TOLERANCE = 1e-8  # tolerated negative eigenvalue of a correlation matrix
+CANCELLED = 1e-14  # a sum this small, relative to its terms, is rounding
+NO_VARIANCE = 1e-10  # variances below zero by less, relative to the largest entry, are zero
+HIDDEN_IDENTITY = 1e-14  # share of the variances added to I + A where rounding hides I
+SINGULAR_EIGENVALUE = 1e-12  # of a correlation matrix, relative to the largest
 
 
 def log_density(residual: Array, covariance: Array, name: str = "covariance") -> Array:
@@ -23,7 +38,7 @@ def log_density(residual: Array, covariance: Array, name: str = "covariance") ->
     np.float64(-0.9189)
     """
     L = positive_root(name, covariance)
-    u = np.linalg.solve(L, residual[..., None])[..., 0]
+    u = divide_lower(L, residual)
     log_det = np.log(np.linalg.diagonal(L)).sum(-1)
     with np.errstate(over="ignore"):  # far outliers have density zero
         square = (u**2).sum(-1)
@@ -37,9 +52,15 @@ def positive_root(name: str, S: Array) -> Array:
         L = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
     except np.linalg.LinAlgError:
         L = np.zeros_like(S)
-    if (np.linalg.diagonal(L) ** 2 <= SINGULAR_VARIANCE * np.linalg.diagonal(S)).any():
+    if not _regular(L, S).all():
         raise ValueError(f"{name} must be positive definite, got {_lowest(S)}")
     return L
+
+
+def _regular(L: Array, S: Array) -> Array:
+    """Whether S = L L' is positive definite beyond rounding, for each matrix of a stack."""
+    pivots = np.linalg.diagonal(L) ** 2
+    return np.asarray((pivots > SINGULAR_VARIANCE * np.linalg.diagonal(S)).all(axis=-1))
 
 
 def transpose(A: Array) -> Array:
@@ -67,7 +88,7 @@ def condition(
     """
     S = symmetric(C @ P @ transpose(C) + R)
     log_likelihood = log_density(residual, S, f"the covariance of {name}, C P C' + R,")
-    gain = transpose(np.asarray(np.linalg.solve(S, C @ P)))
+    gain = transpose(divide(S, C @ P))
     keep = np.eye(m.shape[-1]) - gain @ C
     P = keep @ P @ transpose(keep) + gain @ R @ transpose(gain)
     return m + apply(gain, residual), symmetric(P), log_likelihood
@@ -82,32 +103,58 @@ def mixture_moments(w: Array, m: Array, P: Array) -> tuple[Array, Array]:
 
 def check_covariance(name: str, S: Array) -> None:
     """Raise a ValueError unless S is symmetric positive semi-definite up to rounding."""
-    scale = np.abs(S).max(axis=(-1, -2), keepdims=True)
-    asymmetry = np.abs(S - transpose(S))
-    if (asymmetry > ASYMMETRY_TOLERANCE * scale).any():
-        raise ValueError(f"{name} must be symmetric, got an asymmetry of {asymmetry.max():.3g}")
-    scale[scale == 0.0] = 1.0
+    _, C = correlations(_without_negatives(S))
+    if (np.abs(C - transpose(C)) > ASYMMETRY_TOLERANCE).any():
+        asymmetry = np.abs(S - transpose(S)).max()
+        raise ValueError(f"{name} must be symmetric, got an asymmetry of {asymmetry:.3g}")
     try:
-        np.linalg.cholesky(S / scale + NEGATIVE_TOLERANCE * np.eye(S.shape[-1]))
+        np.linalg.cholesky(C + NEGATIVE_TOLERANCE * np.eye(S.shape[-1]))
     except np.linalg.LinAlgError:
         raise ValueError(f"{name} must be positive semi-definite, got {_lowest(S)}") from None
 
 
+def _without_negatives(S: Array) -> Array:
+    """Set variances that are slightly negative, and all that is left of their rows, to zero.
+
+    Such a coordinate has no spread and so no unit of its own: the largest entry decides.
+    """
+    negative = np.linalg.diagonal(S) <= 0.0
+    if not negative.any():
+        return S
+    rounding = np.abs(S) <= NO_VARIANCE * np.abs(S).max(axis=(-1, -2), keepdims=True)
+    return np.where(rounding & (negative[..., :, None] | negative[..., None, :]), 0.0, S)
+
+
 def _lowest(S: Array) -> str:
     """Describe the lowest eigenvalue of a matrix or a stack for an error message."""
-    values = np.linalg.eigvalsh(S).min(axis=-1)
+    scale = units(deviations(S))
+    mixed = bool((scale < 1.0).any())  # units so different that S shows only some of its values
+    values = np.linalg.eigvalsh(correlations(S)[1] if mixed else S).min(axis=-1)
+    kind = " of the correlations" if mixed else ""
     where = f" of matrix {values.argmin()}" if S.ndim == 3 else ""
-    return f"an eigenvalue {values.min():.6g}{where}"
+    return f"an eigenvalue {values.min():.6g}{kind}{where}"
 
 
 def factorize(S: Array) -> tuple[Array, Array]:
-    """Return S, with negative eigenvalues (rounding) set to zero, and L with L L' = S."""
+    """Return S, with negative eigenvalues (rounding) set to zero, and L with L L' = S.
+
+    For singular S the columns of L that belong to coordinates without variance of their own are
+    zero, so that L z lies in the range of S up to rounding.
+    """
     try:
-        return S, np.asarray(np.linalg.cholesky(S))
-    except np.linalg.LinAlgError:  # singular
-        values, vectors = np.linalg.eigh(S)
-    L = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
-    return symmetric(L @ transpose(L)), L
+        L = np.asarray(np.linalg.cholesky(S))
+        if _regular(L, S).all():
+            return S, L
+    except np.linalg.LinAlgError:
+        pass
+    L, regular = _semidefinite_factors(S)
+    return np.where(regular[..., None, None], S, symmetric(L @ transpose(L))), L
+
+
+def _semidefinite_factors(S: Array) -> tuple[Array, Array]:
+    """Return L with L L' = S, for singular S as well, and whether each matrix is regular."""
+    L, _, rank = semidefinite_factors(np.ascontiguousarray(S).reshape(-1, *S.shape[-2:]))
+    return L.reshape(S.shape), (rank == S.shape[-1]).reshape(S.shape[:-2])
 
 
 def check_and_factorize(name: str, S: Array) -> tuple[Array, Array]:
@@ -136,9 +183,8 @@ def inverse_root(B: Array) -> Array:
     try:
         L = np.linalg.cholesky(B)
     except np.linalg.LinAlgError:  # A is so large that rounding hides I
-        scale = np.abs(B).max(axis=(-1, -2), keepdims=True)
-        L = np.linalg.cholesky(B + 1e-14 * scale * np.eye(B.shape[-1]))
-    return np.asarray(np.linalg.inv(L))
+        L = np.linalg.cholesky(B * (1.0 + HIDDEN_IDENTITY * np.eye(B.shape[-1])))
+    return invert(np.asarray(L))
 
 
 def whitener(B: Array) -> tuple[Array, Array]:
@@ -158,9 +204,35 @@ def block_matrix(S: Array, cross: Array, V: Array) -> Array:
 
 
 def right_divide(B: Array, S: Array) -> Array:
-    """``B S^-1`` for positive semi-definite S; directions without variance are ignored."""
-    try:
-        np.linalg.cholesky(S)  # rounding may let a singular S pass; then `solve` raises
-        return transpose(np.asarray(np.linalg.solve(S, transpose(B))))
-    except np.linalg.LinAlgError:
-        return np.asarray(B @ np.linalg.pinv(S, rcond=1e-12, hermitian=True))
+    """``B S^-1`` for positive semi-definite S; directions without variance are ignored.
+
+    For singular S it is B times the pseudo-inverse in units of the standard deviations.
+    """
+    S, L = factorize(S)
+    regular = _regular(L, S)[..., None, None]
+    if regular.all():
+        return transpose(divide(S, transpose(B)))
+    exact = transpose(divide(np.where(regular, S, np.eye(S.shape[-1])), transpose(B)))
+    sd, C = correlations(S)
+    inverse = np.linalg.pinv(C, rcond=SINGULAR_EIGENVALUE, hermitian=True)
+    B = B / sd[..., None, :]
+    return np.where(regular, exact, B @ inverse / sd[..., None, :])
+
+
+def congruent(A: Array, P: Array, Q: Array) -> Array:
+    """Covariance A P A' + Q of A z + noise; variances that are rounding of their terms are zero.
+
+    >>> congruent(np.array([[0.1, 0.2, -0.3]]), np.ones((3, 3)), np.zeros((1, 1)))
+    array([[0.]])
+    """
+    S = symmetric(A @ P @ transpose(A) + Q)
+    sd = np.sqrt(np.maximum(np.linalg.diagonal(P), 0.0))
+    return without_rounding(S, apply(np.abs(A), sd) ** 2)
+
+
+def without_rounding(S: Array, sizes: Array) -> Array:
+    """Set rows and columns to zero whose variance is rounding of terms of the given ``sizes``."""
+    nothing = np.linalg.diagonal(S) <= CANCELLED * sizes
+    if not nothing.any():
+        return S
+    return np.where(nothing[..., :, None] | nothing[..., None, :], 0.0, S)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from skh._typing import Array
 from skh.gaussians.linear_algebra import symmetric
 from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.units import invert, invertible
 
 
 class Predictive(GaussianMixture):
@@ -16,6 +15,7 @@ class Predictive(GaussianMixture):
     the expected Fisher information of the next observation about the state (see
     `filtering.likelihood_information`), or None.  Derived mixtures keep both.
 
+    >>> import numpy as np
     >>> p = Predictive.of(GaussianMixture([1.0], [[0.0, 0.0]], 1.0), information=np.eye(2))
     >>> p.linear_map(2 * np.eye(2)).information
     array([[0.25, 0.  ],
@@ -50,7 +50,6 @@ class Predictive(GaussianMixture):
         """
         F = self.information
         if F is not None and A is not None:
-            square = A.shape[0] == A.shape[1] and np.linalg.matrix_rank(A) == len(A)
-            inverse = np.linalg.inv(A) if square else None
+            inverse = invert(A) if invertible(A) else None
             F = None if inverse is None else symmetric(inverse.T @ F @ inverse)
         return self.of(p, self.components_per_particle, F)

@@ -30,8 +30,9 @@ from skh._numba.kernel_rows import kernel_row, transposed
 from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
 from skh._runtime.threads import in_threads
 from skh._typing import Array
-from skh.gaussians.linear_algebra import check_covariance, symmetric
+from skh.gaussians.linear_algebra import check_covariance, positive_root, symmetric
 from skh.gaussians.mixture import GaussianMixture, check_mixture
+from skh.gaussians.units import invert
 from skh.kernels.mean_map import AlignedMeanMap, add_mean_map
 
 
@@ -98,7 +99,7 @@ class GaussianKernel:
     def _to_unit(self) -> Array | None:
         """Inverse T of that factor: in coordinates T x the metric is the identity."""
         L = self._from_unit
-        return None if L is None else np.asarray(np.linalg.inv(L))
+        return None if L is None else invert(L)
 
     def _check_dimension(self, d: int) -> None:
         if self._to_unit is not None and len(self._to_unit) != d:
@@ -254,10 +255,7 @@ def _metric(value: ArrayLike) -> tuple[tuple[float, ...], ...]:
     if metric.ndim != 2 or metric.shape[0] != metric.shape[1]:
         raise ValueError(f"metric must be a (d, d) matrix, got shape {metric.shape}")
     check_covariance("metric", metric)
-    try:
-        np.linalg.cholesky(metric)
-    except np.linalg.LinAlgError:
-        raise ValueError(f"metric must be positive definite, got {value!r}") from None
+    positive_root("metric", metric)
     return tuple(tuple(row) for row in metric.tolist())
 
 

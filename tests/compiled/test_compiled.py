@@ -239,8 +239,27 @@ def test_compiled_kernels_equal_their_python_source():
             _numba.pair_sums.pair_sum,
             (heights, S[:, *np.tril_indices(2)].T.copy(), centres.T.copy()),
         ),
-        (_numba.pair_sums.squares_along_axes, (X.T, centres, centres**2)),
-        (_numba.pair_sums.squares_skewed, (X, centres, A)),
+        (
+            _numba.component_densities.log_densities_along_axes,
+            (centres, X, np.exp(X), mu),
+        ),
+        (
+            _numba.component_densities.log_densities_skewed,
+            (centres, X, rng.normal(size=(2, 2, 7)), np.eye(2) == 1.0, mu),
+        ),
+        (_numba.cholesky.factor, (np.empty((3, 2, 2)), S, 1e-8)),
+        (
+            _numba.cholesky.semidefinite_cholesky,
+            (np.empty((3, 3)), np.ones((3, 3)) + np.diag([0.0, 0.0, 1.0]), np.arange(3)),
+        ),
+        (
+            _numba.cholesky.widen_masses,
+            (np.tril(np.ones((1, 3, 3))), np.array([[0, 1, 2]]), np.array([2]), mu[:3]),
+        ),
+        (
+            _numba.cholesky.invert_triangles,
+            (np.empty((3, 2, 2)), A, np.tile(np.arange(2), (3, 1))),
+        ),
         (
             _numba.vertex_search.step_blocks,
             (np.zeros(1), 0, 1, np.zeros(7), mu, X, centres[0], scales, 0.5),

@@ -1,4 +1,4 @@
-"""Sums over pairs of components, and Mahalanobis distances of points to components."""
+"""Sums over pairs of components."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from skh._numba.compiling import compiled, full_vectors
 from skh._numba.exponential import exp
-from skh._numba.gaussian_sums import mahalanobis
 from skh._numba.vectors import fill, multiply, set_shifted, subtract_product, total
 
 PAIRS = 512  # processed together, at least
@@ -126,27 +125,3 @@ def pair_sum_along_axes(weights, X, S):
         set_pair_bumps(q, b, weights)
         result += weights[i] * (2.0 * total(q) - q[i])  # (i, i) counts once, others twice
     return result
-
-
-@compiled
-def squares_skewed(X, means, W):
-    """``|W_k (x_i - means_k)|^2``, (n, K), for the columns x_i of ``X``, lower triangular W_k."""
-    n, K = X.shape[1], len(means)
-    out, q, e = np.empty((n, K)), np.empty(n), np.empty(n)
-    for k in range(K):
-        mahalanobis(q, e, X, 0, n, means[k], W[k])
-        for i in range(n):
-            out[i, k] = q[i]
-    return out
-
-
-@compiled
-def squares_along_axes(x, means, precisions):
-    """``sum_j precisions[k, j] (x[i, j] - means[k, j])^2``, (n, K)."""
-    n, (K, d) = len(x), means.shape
-    out = np.zeros((n, K))
-    for i in range(n):
-        for k in range(K):
-            for j in range(d):
-                out[i, k] += precisions[k, j] * (x[i, j] - means[k, j]) ** 2
-    return out

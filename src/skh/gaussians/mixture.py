@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, log, pi
+from math import inf
 
 import numpy as np
-import scipy  # imports its submodules on first use
 from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
-from skh._numba.pair_sums import squares_along_axes, squares_skewed
 from skh._numba.resampling import inverse_transform, look_up
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
+from skh.gaussians.densities import LogDensities
 from skh.gaussians.hilbert_curve import hilbert_order
-from skh.gaussians.linear_algebra import check_and_factorize, factorize, inverse_root, symmetric
-
-DENSITY_JITTER = 1e-10  # share of the mixture's variance added to singular components for a density
+from skh.gaussians.linear_algebra import (
+    check_and_factorize,
+    factorize,
+    right_divide,
+    symmetric,
+    transpose,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,33 +197,24 @@ class GaussianMixture:
         return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
 
     def divided(self, B: Array) -> Array:
-        """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d)."""
-        return np.asarray(np.linalg.solve(self.matrices + np.diag(self._jitter), B))
+        """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d).
 
-    @property
-    def _jitter(self) -> Array:
-        """Variances added to all covariances, so that singular components have a density."""
+        Directions without variance are ignored.
+        """
+        return transpose(right_divide(transpose(B), self.matrices))
+
+    @cached_property
+    def densities(self) -> LogDensities:
+        """Log-densities of the components, prepared for many points."""
         variances = self.covariance.diagonal()
-        return DENSITY_JITTER * np.where(variances > 0.0, variances, 1.0)
+        return LogDensities.of(self.weights, self.means, self.covariances, self.mean, variances)
 
     def log_densities(self, x: Array) -> Array:
-        """``log(weights[k] N(x | means[k], covariances[k] + jitter))`` for rows x, ``(n, K)``."""
-        x, jitter = _checks.points("x", x, self.d), self._jitter
-        if self.covariances.ndim == 1:
-            S = self.covariances[:, None] + jitter  # (K, d)
-            square = squares_along_axes(x, self._means, 1.0 / S)
-            log_determinant = -0.5 * np.log(S).sum(axis=1)
-        elif self.covariances.ndim == 3:
-            W = inverse_root(self.covariances + np.diag(jitter))
-            square = squares_skewed(np.ascontiguousarray(x.T), self._means, W)
-            log_determinant = np.log(np.linalg.diagonal(W)).sum(axis=1)
-        else:
-            W = inverse_root(self._mean_covariance() + np.diag(jitter))
-            square = scipy.spatial.distance.cdist(x @ W.T, self.means @ W.T, "sqeuclidean")
-            log_determinant = np.log(W.diagonal()).sum()
-        with np.errstate(divide="ignore"):  # log of weight zero
-            heights = np.log(self.weights) + log_determinant - 0.5 * self.d * log(2 * pi)
-        return np.asarray(heights - 0.5 * square)
+        """``log(weights[k] N(x | means[k], covariances[k]))`` for rows x, ``(n, K)``.
+
+        Point masses and other singular components: see `gaussians.densities`.
+        """
+        return self.densities.at(self.densities.coordinates(_checks.points("x", x, self.d)))
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """Draw ``n`` independent points; return them and their components."""

@@ -5,6 +5,7 @@ import pytest
 
 import oracles
 import skh
+from skh.gaussians.separation import split
 
 
 def moments(points):
@@ -23,7 +24,8 @@ def test_both_moments_are_those_of_the_mixture(rule, d, kind):
     np.testing.assert_allclose(mean, p.mean, atol=1e-12)
     np.testing.assert_allclose(covariance, p.covariance, rtol=1e-7, atol=1e-7)
     assert np.abs(other - p.covariance).max() > 1e-3  # not matched before
-    np.testing.assert_array_equal(after.w, before.w)
+    if split(p, 40, p.covariance, 4 * (d + 1)) is None:  # else parts get their exact masses
+        np.testing.assert_array_equal(after.w, before.w)
 
 
 def test_no_other_linear_map_to_the_same_moments_moves_the_points_less():
@@ -53,16 +55,23 @@ def test_units_do_not_matter():
     np.testing.assert_array_equal(scaled.component, points.component)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_too_few_points_match_the_mean_without_inflating_the_covariance(n):
+@pytest.mark.parametrize("n", [2, 3, 10, 40])
+def test_too_few_points_match_the_mean_and_the_total_variance(n):
+    d = 40
+    rng = np.random.default_rng(0)
+    p = skh.GaussianMixture([1.0], [rng.normal(size=d)], np.diag(10.0 ** rng.uniform(-3, 3, d)))
+    mean, covariance = moments(skh.Matched(skh.Stratified())(p, n, rng=0))
+    np.testing.assert_allclose(mean, p.mean, rtol=1e-9, atol=1e-9 * np.sqrt(p.covariance.max()))
+    assert (covariance.diagonal() / p.covariance.diagonal()).sum() == pytest.approx(d, rel=1e-6)
+
+
+def test_points_stay_where_they_have_no_spread():
     p = skh.GaussianMixture(
         [0.5, 0.5], [[0.0, 1.0, 0.0], [2.0, 1.0, 0.0]], np.diag([1.0, 0.0, 4.0])
     )
-    points = skh.Matched(skh.Stratified())(p, n, rng=0)
-    mean, covariance = moments(points)
-    np.testing.assert_allclose(mean, p.mean, atol=1e-12)
-    assert (np.linalg.eigvalsh(p.covariance - covariance) > -1e-6).all()
-    assert (points.x[:, 1] == 1.0).all()  # a direction without any spread
+    points = skh.Matched(skh.Stratified())(p, 20, rng=0)
+    assert (points.x[:, 1] == 1.0).all()
+    np.testing.assert_allclose(moments(points)[1], p.covariance, atol=1e-6)
 
 
 def test_a_rule_is_required():

@@ -45,9 +45,23 @@ def quasi_newton(direction, g, D, steps, changes, rho, k):
         add_scaled(direction, steps[i], alpha[t] - beta)
 
 
+@inlined
+def project(G, free):
+    """Project each column of ``G`` by its matrix in ``free`` (n, d, d); nothing if n = 0."""
+    d = len(G)
+    g = np.empty(d)
+    for i in range(len(free)):
+        for r in range(d):
+            g[r] = G[r, i]
+        for r in range(d):
+            G[r, i] = dot(free[i, r], g)
+
+
 @compiled
-def descend(X, w, scales, A, b, heights, iterations):
+def descend(X, w, scales, A, b, heights, iterations, free):
     """Return the points after some iterations of L-BFGS.
+
+    Points move only within the range of the projections ``free`` (N, d, d), if there are any.
 
     The gradient of a point is proportional to its weight, so the initial inverse Hessian is
     diagonal with 1 / weight.  The first step has unit length, as the curvature is not known yet;
@@ -58,6 +72,7 @@ def descend(X, w, scales, A, b, heights, iterations):
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
     D, direction = inverse_weights(w, d), np.empty(d * N)
     f = energy(g, x, w, scales, A, b, heights)
+    project(g, free)
     k = np.intp(0)  # not a literal 0: see `protected_steps`
     for _ in range(iterations):
         gradient = g.reshape(d * N)
@@ -70,6 +85,7 @@ def descend(X, w, scales, A, b, heights, iterations):
         while trial < TRIALS:
             set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
             there = energy(h, y, w, scales, A, b, heights)
+            project(h, free)
             if there <= f + SUFFICIENT * length * slope:
                 break
             parabola = -0.5 * length * slope / (there - f - length * slope)

@@ -25,6 +25,7 @@ from skh.kernels.adaptive import adaptive_kernel
 from skh.kernels.base import Kernel, check_kernel_protocol
 from skh.kernels.gaussian_kernel import GaussianKernel, root
 from skh.rules.base import Rule, WeightedPoints, check_call, uses_information
+from skh.rules.parts import place_in_parts
 from skh.rules.refined import Refine
 from skh.rules.sampling import MonteCarlo, draw_points
 
@@ -37,7 +38,9 @@ MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
 class FWPoints(WeightedPoints):
     """Points of FW-Quad; all weights are positive, so there may be fewer than n.
 
-    ``mmd_trace[k]`` is the MMD after k + 1 steps, without refinement; ``status`` is why it ended.
+    ``mmd_trace[k]`` is the MMD after k + 1 steps, without refinement; its last value is that of the
+    returned weights, which ``min_ess`` may have raised.  ``status`` is why it ended.
+    With the adaptive kernel, a mixture of distant parts has no trace: each part has its own kernel.
     """
 
     mmd_trace: Array = field(default_factory=lambda: np.empty(0))
@@ -52,7 +55,8 @@ class FWQuad:
     ----------
     kernel : GaussianKernel, optional
         Defines the distance to minimise; for other kernels see `kernels.base`.  By default it is
-        adapted to each mixture and to the likelihood (see `kernels.adaptive`).
+        adapted to each mixture and to the likelihood (see `kernels.adaptive`), and to each part of
+        the mixture where parts are far apart (see `rules.parts`).
     step : Step
         `Herding` (the paper's FW, equal weights) or `LineSearch` (FW-LS), which may repeat points,
         or `FullyCorrective` (FCFW, the most accurate per point), which omits those of weight zero.
@@ -110,13 +114,17 @@ class FWQuad:
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> FWPoints:
         """Return at most ``n`` points of ``p``."""
         n, rng = check_call(p, n, rng)
-        kernel = self.kernel or adaptive_kernel(p, n)
+        if (kernel := self.kernel) is None:
+            kernel = adaptive_kernel(p, n)
+            if parts := place_in_parts(self, p, n, rng, kernel.finest(p.d)):
+                return FWPoints(parts.x, parts.w, parts.component, parts.mmd)
         with notice_while_compiling(), threads_enabled():
             x, component = draw_points(self.search, p, self.search_points_for(n), rng)
             target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
             chosen, w, mmd2 = iterate.solution()  # line 8
+            trace[-1:] = root(mmd2)  # protected weights may raise it
             i, w = chosen[w > 0], w[w > 0]
             if not w.size:
                 raise ValueError(f"step must take in at least one point, got none by {self.step!r}")

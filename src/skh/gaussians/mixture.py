@@ -170,6 +170,13 @@ class GaussianMixture:
         covariances = self.matrices + share * self.covariance_of_means
         return self._derived(self._known(self._weights, means, covariances))
 
+    def selected(self, index: Indices) -> GaussianMixture:
+        """Return the mixture of the components ``index``, with their relative weights."""
+        index = _checks.indices("index must hold numbers", index, len(self))
+        w, S = self.weights[index], self.covariances
+        covariances = S[index] if S.ndim in (1, 3) else S.copy()
+        return self._derived(self._known(w / w.sum(), self.means[index], covariances))
+
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in storage order."""
         u = _checks.below_one("u", u)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skh._typing import Array
+from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.units import invert, invertible
@@ -42,6 +42,10 @@ class Predictive(GaussianMixture):
     def with_information(self, information: Array | None) -> Predictive:
         """Return the same mixture with other ``information``."""
         return self.of(self, self.components_per_particle, information)
+
+    def selected(self, index: Indices) -> GaussianMixture:
+        """Return the mixture of the components ``index``; they need not belong to one particle."""
+        return self.of(super().selected(index), information=self.information)
 
     def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
         """Keep both; the information only if ``A`` is invertible.

@@ -88,6 +88,11 @@ class GaussianKernel:
         weights = np.full(S, 1.0 / S) if self.weights is None else np.array(self.weights)
         return np.array([0.5 / self.variances, weights])
 
+    def finest(self, d: int) -> Array:
+        """Covariance (d, d) of the narrowest Gaussian."""
+        metric = np.eye(d) if self.metric is None else np.asarray(self.metric)
+        return np.asarray(self.variances.min() * metric)
+
     @cached_property
     def _from_unit(self) -> Array | None:
         """Factor L with L L' = metric: x = L y for y in coordinates of unit metric."""

@@ -18,21 +18,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from skh import _checks
-from skh._typing import RNG, Array
+from skh._typing import RNG, Array, Indices
+from skh.gaussians.linear_algebra import apply, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import covariance_factor
 from skh.rules.ancestor_sampling import sample_ancestors
 from skh.rules.base import Rule, WeightedPoints, check_call, checked_points
+from skh.rules.parts import place_in_parts
 from skh.rules.wrappers import Wrapper
 
-MIN_VARIANCE_SHARE = 0.1  # least eigenvalue of C, for few or degenerate points
+MIN_VARIANCE_SHARE = 0.1  # least eigenvalue of C, for degenerate points
+POINTS_PER_AXIS = 4  # and one: random points in a part have variances above that share
+SINGULAR_SHARE = 1e-12  # of the mixture's variance: components as narrow as that are singular
 
 
 @dataclass(frozen=True)
 class Matched(Wrapper):
     """Points of another rule, moved to the mean and covariance of the mixture.
 
-    Fewer than d + 1 points, or nearly degenerate ones, match the covariance only in part.
+    Both are exact for more than d points that are not degenerate.  The covariance of n <= d points
+    has rank n - 1; they get the total variance of the mixture, in its own units.  Points do not
+    move along directions in which their component has no spread (a mode number, a known parameter),
+    and parts of the mixture that are far apart are matched one by one (`rules.parts`).
 
     >>> import skh
     >>> p = skh.GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
@@ -50,17 +57,39 @@ class Matched(Wrapper):
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
         """Return ``n`` points of the rule, moved."""
         n, rng = check_call(p, n, rng)
+        if parts := place_in_parts(self, p, n, rng, p.covariance, POINTS_PER_AXIS * (p.d + 1)):
+            return parts
         points = checked_points(self.rule(p, n, rng=rng), p)
-        x = match_moments(p, points.x, points.w)
+        x = match_moments(p, points)
         return WeightedPoints(x, points.w, sample_ancestors(p, x, rng))
 
 
-def match_moments(p: GaussianMixture, x: Array, w: Array) -> Array:
-    """Move ``x`` with weights ``w`` by the least linear map to the moments of ``p``."""
+def match_moments(p: GaussianMixture, points: WeightedPoints) -> Array:
+    """Move points by the least linear map to the moments of ``p``, on the support of ``p``."""
     if not p.covariance.any():  # the state is known
-        return x
+        return points.x
     L = covariance_factor(p)
-    z = np.linalg.solve(L, (x - w @ x).T)
+    z = np.asarray(np.linalg.solve(L, (points.x - p.mean).T))
+    moved = np.asarray(matched(z, points.w) - z).T
+    return points.x + apply(_free_axes(p, L, points.component), moved) @ L.T
+
+
+def matched(z: Array, w: Array) -> Array:
+    """Move columns ``z`` (d, n) with weights ``w`` to mean zero and unit covariance."""
+    d, n = z.shape
+    z = z - (z @ w)[:, None]
     variances, axes = np.linalg.eigh((w * z) @ z.T)
-    C_root = axes * np.sqrt(np.maximum(variances, MIN_VARIANCE_SHARE))
-    return np.asarray(p.mean + (L @ np.linalg.solve(C_root @ axes.T, z)).T)
+    if n > d:
+        scales = 1.0 / np.sqrt(np.maximum(variances, MIN_VARIANCE_SHARE))
+    else:  # rank n - 1
+        total = variances.sum()
+        scales = np.full(d, np.sqrt(d / total) if total > 0.0 else 1.0)
+    return np.asarray((axes * scales) @ axes.T @ z)
+
+
+def _free_axes(p: GaussianMixture, L: Array, component: Indices) -> Array:
+    """Projections to the directions in which components have a spread, in units of ``p``."""
+    white = np.linalg.inv(L)
+    variances, axes = np.linalg.eigh(symmetric(white @ p.matrices @ white.T))
+    free = (axes * (variances > SINGULAR_SHARE)[..., None, :]) @ transpose(axes)
+    return free[component] if free.ndim == 3 else free

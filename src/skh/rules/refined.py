@@ -7,6 +7,12 @@ Frank-Wolfe adds one point at a time and never moves it again, but the squared M
 is a smooth function of all positions, with a closed-form gradient that costs N (N + K) exponentials
 and no search points.  A few iterations of L-BFGS lower the MMD of any rule's points several times
 (compare the stationary points of Chen et al., 2025).  Ancestors of moved points are sampled again.
+
+Where components are much narrower than the kernel, or singular, the MMD does not notice when points
+leave them.  So points never move along axes without any spread.  If components differ along such
+axes, or if any point ends up far from all components, sorted Sobol points, which are on them and
+have no bias, are moved instead, each only along the axes of its component that the kernel resolves.
+Those that end up far away nevertheless stay where they were.
 """
 
 from __future__ import annotations
@@ -28,9 +34,11 @@ from skh.kernels.gaussian_kernel import GaussianKernel, root
 from skh.kernels.quadrature_weights import mix_with_equal_weights, protected_weights
 from skh.rules.ancestor_sampling import sample_ancestors
 from skh.rules.base import P, Rule, WeightedPoints, check_call, checked_points, uses_information
-from skh.rules.sampling import QuasiMonteCarlo
+from skh.rules.parts import place_in_parts
+from skh.rules.sampling import QuasiMonteCarlo, draw_points
+from skh.rules.support import Support
 
-GRID_SPACING = 2.0**-14  # in units of the kernel's smallest length
+UNBIASED = QuasiMonteCarlo("hilbert")  # the start of points that must stay on components
 
 
 @dataclass(frozen=True)
@@ -74,18 +82,41 @@ class Refine:
         if not isinstance(points, WeightedPoints):
             raise TypeError(f"points must be WeightedPoints, got {points!r}")
         rng = _checks.generator(rng)
-        mmd2, w = Energy(kernel, p), points.w
-        X = mmd2.descend(kernel.coordinates(points.x, p.d), w, self.iterations)
-        X = round_to_grid(X, kernel, p)
+        mmd2 = Energy(kernel, p)
+        points, displacement = self._displace(mmd2, Support(kernel, p), p, points, rng)
+        X, w = kernel.coordinates(points.x, p.d) + displacement, points.w
         square = mmd2(X, w)[0]
         if self.reweigh:
             even = mix_with_equal_weights(w, self.min_ess)
             choices = even, mmd2.weights(X, self.ridge, self.min_ess)
             square, w = min(((mmd2(X, w)[0], w) for w in choices), key=lambda found: found[0])
         square += kernel.mean_norm2(p) if norm2 is None else norm2
-        x = kernel.from_coordinates(X)
+        x = points.x + kernel.from_coordinates(displacement)  # exact for points that stay
         component = sample_ancestors(p, x, rng)
         return replace(points, x=x, w=w, component=component, mmd=root(square), shift=None)
+
+    def _displace(
+        self,
+        mmd2: Energy,
+        support: Support,
+        p: GaussianMixture,
+        points: P,
+        rng: np.random.Generator,
+    ) -> tuple[P, Array]:
+        """Return the points to start from, and their displacements (d, n)."""
+        if not support.scattered:
+            moved = self._descend(mmd2, support, points, support.spread_axes(points.component))
+            if support.holds(points.x, moved):
+                return points, moved
+        x, component = draw_points(UNBIASED, p, len(points), rng)
+        points = replace(points, x=x, w=np.full(len(x), 1.0 / len(x)), component=component)
+        moved = self._descend(mmd2, support, points, support.resolved_axes(component))
+        return points, np.where(support.near(x, moved), moved, 0.0)
+
+    def _descend(self, mmd2: Energy, support: Support, points: P, free: Array | None) -> Array:
+        start = mmd2.kernel.coordinates(points.x)
+        moved = support.on_grid(mmd2.descend(start, points.w, self.iterations, free) - start)
+        return moved if free is None else np.einsum("nij,jn->in", free, moved)
 
 
 @dataclass(frozen=True)
@@ -119,26 +150,19 @@ class Refined:
         """Return ``n`` points of the rule, moved."""
         n, rng = check_call(p, n, rng)
         with notice_while_compiling():
-            kernel = self.kernel or adaptive_kernel(p, n)
+            if (kernel := self.kernel) is None:
+                kernel = adaptive_kernel(p, n)
+                if parts := place_in_parts(self, p, n, rng, kernel.finest(p.d)):
+                    return parts
             points = checked_points(self.rule(p, n, rng=rng), p)
             return self.refine(kernel, p, points, rng=rng)
-
-
-def round_to_grid(X: Array, kernel: GaussianKernel, p: GaussianMixture) -> Array:
-    """Round points to a grid much finer than the kernel, centred at the mean of ``p``.
-
-    This cuts off rounding errors, which descent magnifies, so that results do not depend on units.
-    """
-    origin = kernel.coordinates(p.mean[None])
-    grid = GRID_SPACING * np.sqrt(kernel.variances.min())
-    return np.asarray(origin + grid * np.round((X - origin) / grid))
 
 
 class Energy:
     """Squared MMD to a mixture up to its constant, in the kernel's coordinates."""
 
     def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
-        self._kernel, self._p = kernel, p
+        self.kernel, self._p = kernel, p
         self._attraction = Attraction.of(kernel, p)
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
@@ -148,20 +172,24 @@ class Energy:
         value = energy(G, a.turned(X), w, *self._arguments)
         return float(value), a.turned_back(G)
 
-    def descend(self, X: Array, w: Array, iterations: int) -> Array:
-        """Return ``X`` after some iterations of L-BFGS."""
+    def descend(self, X: Array, w: Array, iterations: int, free: Array | None = None) -> Array:
+        """Return ``X`` after some iterations of L-BFGS.
+
+        ``free`` (n, d, d) projects the displacement of each point to the axes it may move along.
+        """
         a = self._attraction
-        return a.turned_back(descend(a.turned(X), w, *self._arguments, iterations))
+        P = np.empty((0, *X.shape[:1], *X.shape[:1])) if free is None else a.turned_axes(free)
+        return a.turned_back(descend(a.turned(X), w, *self._arguments, iterations, P))
 
     @property
     def _arguments(self) -> tuple[Array, Array, Array, Array]:
         a = self._attraction
-        return self._kernel.scales, a.A, a.b, a.heights
+        return self.kernel.scales, a.A, a.b, a.heights
 
     def weights(self, X: Array, ridge: float, min_ess: float) -> Array:
         """Optimal weights of the points ``X``."""
-        x = self._kernel.from_coordinates(X)
-        K, c = self._kernel.gram(x, x), self._kernel.mean_map_at(self._p, X)
+        x = self.kernel.from_coordinates(X)
+        K, c = self.kernel.gram(x, x), self.kernel.mean_map_at(self._p, X)
         return protected_weights(K, c, ridge, min_ess)
 
 
@@ -181,6 +209,10 @@ class Attraction:
     def turned_back(self, X: Array) -> Array:
         """The inverse of `turned`."""
         return X if self.axes is None else self.axes.T @ X
+
+    def turned_axes(self, P: Array) -> Array:
+        """Rotate projections (n, d, d) to the common axes, if any."""
+        return np.ascontiguousarray(P if self.axes is None else self.axes @ P @ self.axes.T)
 
     @classmethod
     def of(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:

@@ -1,0 +1,100 @@
+"""How far points may move: near the components of a mixture, along axes that a kernel resolves."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy  # imports its submodules on first use
+from numpy.typing import NDArray
+
+from skh._numba.component_densities import log_densities_skewed
+from skh._typing import Array, Indices
+from skh.gaussians.linear_algebra import inverse_root, symmetric, transpose
+from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.separation import RESOLVED_VARIANCE
+from skh.kernels.gaussian_kernel import GaussianKernel
+from skh.rules.smoothed import squared_bandwidth
+
+GRID_SPACING = 2.0**-14  # of displacements, in units of the kernel's smallest length
+FAR = 3.0  # distance from a component beyond sqrt(d), in its standard deviations
+SINGULAR = 1e-6  # width of a singular component, in kernel lengths: below any displacement
+
+
+class Support:
+    """The components of a mixture, in the coordinates of a kernel centred at the mixture's mean."""
+
+    def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
+        self._kernel, self._p = kernel, p
+        self._finest = float(kernel.variances.min())
+        self._S = kernel.mixture(p).matrices
+        self._variances, self._axes = np.linalg.eigh(self._S)
+
+    def on_grid(self, displacement: Array) -> Array:
+        """Round displacements to a grid much finer than the kernel.
+
+        This cuts off rounding errors, which descent magnifies, so that results do not depend on
+        units.  In a kernel far wider than the mixture no point moves.
+        """
+        grid = GRID_SPACING * self._finest**0.5
+        return np.asarray(grid * np.round(displacement / grid))
+
+    def holds(self, x: Array, displacement: Array) -> bool:
+        """Whether all rows ``x`` are near a component after their displacement (d, n)."""
+        return bool(self.near(x, displacement).all())
+
+    def near(self, x: Array, displacement: Array) -> NDArray[np.bool_]:
+        """Whether each point is about as close to some component as draws are.
+
+        Between many narrow components points may be as far off as their kernel-density estimate
+        is wide (see `rules.smoothed`), but not along directions without any spread.
+        """
+        m = self._kernel.coordinates_of(self._p.means - self._p.mean)
+        X = self._kernel.coordinates_of(x - self._p.mean) + displacement
+        there = self._projections(self._variances > SINGULAR**2 * self._finest)
+        between = squared_bandwidth(self._p) * symmetric((self._p.weights * m) @ m.T)
+        S = self._S + there @ between @ there + SINGULAR**2 * self._finest * np.eye(len(m))
+        squares = squared_distances(X, m, S)
+        return np.asarray(squares.min(axis=1) <= (np.sqrt(len(m)) + FAR) ** 2)
+
+    def spread_axes(self, component: Indices) -> Array | None:
+        """Projections (n, d, d) to the axes along which each point's component has a spread.
+
+        None if all components have a spread along all axes.
+        """
+        there = self._variances > SINGULAR**2 * self._finest
+        return None if there.all() else self._projections_of(component, there)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether means differ along axes without spread, as those of constant parameters do."""
+        fixed = ~(self._variances > SINGULAR**2 * self._finest)
+        if not fixed.any():
+            return False
+        m = self._kernel.coordinates_of(self._p.means - self._p.mean)
+        own = m.T if self._S.ndim == 3 else np.zeros((1, len(m)))  # distances to own mean, or mean
+        apart = self._projections(fixed) @ (m - own[..., None])
+        return bool(np.abs(apart).max() > GRID_SPACING * self._finest**0.5)
+
+    def resolved_axes(self, component: Indices) -> Array:
+        """Projections (n, d, d) to the axes of each point's component that the kernel resolves."""
+        resolved = self._variances >= RESOLVED_VARIANCE * self._finest
+        return self._projections_of(component, resolved)
+
+    def _projections_of(self, component: Indices, kept: NDArray[np.bool_]) -> Array:
+        projections = self._projections(kept)
+        if projections.ndim == 3:
+            return np.asarray(projections[component])
+        return np.broadcast_to(projections, (len(component), *projections.shape))
+
+    def _projections(self, kept: NDArray[np.bool_]) -> Array:
+        return np.asarray((self._axes * kept[..., None, :]) @ transpose(self._axes))
+
+
+def squared_distances(X: Array, means: Array, S: Array) -> Array:
+    """Squared Mahalanobis distances of columns ``X`` to components, (n, K); S is (d, d) or more."""
+    W = inverse_root(S)
+    if S.ndim == 3:
+        roots, lower = np.ascontiguousarray(np.moveaxis(W, 0, -1)), np.tri(len(X), dtype=bool)
+        level = np.zeros(means.shape[1])
+        z = np.ascontiguousarray(X.T)
+        return np.asarray(-2.0 * log_densities_skewed(z, means, roots, lower, level))
+    return np.asarray(scipy.spatial.distance.cdist((W @ X).T, (W @ means).T, "sqeuclidean"))

@@ -1,9 +1,11 @@
 """The report: its files, its page in a browser, and archives to continue from."""
 
+import io
 import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -105,6 +107,48 @@ def test_archived_records_of_other_code_are_neither_continued_nor_replaced(
         runner.run([MIXTURE], tmp_path, runner.Where(1), Console(quiet=True))
     assert not (tmp_path / "mixture").exists()
     assert (tmp_path / "records.csv.gz").read_bytes() == before
+
+
+def test_an_archive_that_was_cut_short_is_reported_and_completed(made, tmp_path):
+    archive(tmp_path, {"mixture": made[1]["mixture"]})
+    path = tmp_path / "records.csv.gz"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    copy = shutil.copytree(tmp_path, tmp_path / "copy")
+    results, _ = write_report(copy)
+    found = results["mixture"].finished
+    assert 0 < found < 12
+    assert f"Unfinished: mixture, {found} of 12 tasks." in notes(results)
+    lost = f"records.csv.gz was cut short: {12 - found} tasks of mixture are lost."
+    assert lost in notes(results)
+    screen = Console(record=True, file=io.StringIO(), width=200)
+    runner.run([MIXTURE], tmp_path, runner.Where(1), screen)
+    assert f"{12 - found} tasks of mixture are lost and computed again" in screen.export_text()
+    again = load(tmp_path, ["mixture"])["mixture"]
+    assert again.complete
+    without_times = {"seconds": 0.0, "rule_seconds": 0.0}
+    assert [repr(replace(r, **without_times)) for r in again.records] == [
+        repr(replace(r, **without_times)) for r in made[1]["mixture"].records
+    ]
+
+
+def test_figures_are_not_written_through_links(made, tmp_path):
+    archive(tmp_path, {"mixture": made[1]["mixture"]})
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("kept")
+    (tmp_path / "figures").symlink_to(precious)
+    with pytest.raises(StoreError, match="figures is a symbolic link"):
+        write_report(tmp_path)
+    (tmp_path / "figures").unlink()
+    (tmp_path / "figures").mkdir()
+    for ending in ("png", "svg"):
+        (tmp_path / f"figures/mixture.{ending}").symlink_to(precious / "file")
+    write_report(tmp_path)
+    assert [path.name for path in precious.iterdir()] == ["file"]
+    assert (precious / "file").read_text() == "kept"
+    assert (tmp_path / "figures/mixture.png").read_bytes() == (
+        made[0] / "figures/mixture.png"
+    ).read_bytes()
 
 
 def test_nothing_to_report_is_an_error(tmp_path):

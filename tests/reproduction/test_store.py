@@ -1,7 +1,10 @@
 """Records on disk: complete or absent, never silently wrong."""
 
 import errno
+import gzip
+import json
 import os
+from dataclasses import replace
 from math import isnan
 
 import pytest
@@ -13,12 +16,14 @@ from skh.reproduction.engine.task import Task
 
 RECORD = Record(experiment="mixture", model="m", rule="r", n=3, batch=0, seed=7, rmse=0.1 + 0.2)
 TASK = Task("mixture", ("a", 1), 0)
+FINGERPRINT = {"code": "1", "configuration": {}, "versions": {}}
+MACHINE = {"processor": "p", "cores": "2"}
 
 
 @pytest.fixture
 def store(tmp_path):
     store = Store(tmp_path / "mixture")
-    store.open({"code": "1"}, tasks=2, machine={})
+    store.open(FINGERPRINT, tasks=2, machine=MACHINE)
     store.write(TASK, [RECORD, RECORD], 1.5)
     return store
 
@@ -52,10 +57,21 @@ def test_an_edited_file_is_reported(store):
         store.read()
 
 
-def test_a_damaged_or_missing_manifest_is_reported(store):
+def test_a_file_of_another_task_is_reported(store):
+    path = next((store.folder / "tasks").iterdir())
+    path.rename(path.with_name("b_1_000.json"))
+    with pytest.raises(StoreError, match=r"b_1_000.json is damaged .*task a_1_000\). Delete this"):
+        store.read()
+
+
+NOT_DESCRIPTIONS = ["{", "[]", "3", "null", '{"fingerprint": 1}', '{"fingerprint": {}, "tasks": 2}']
+
+
+@pytest.mark.parametrize("text", NOT_DESCRIPTIONS)
+def test_a_damaged_or_missing_manifest_is_reported(store, text):
     manifest = store.folder / "manifest.json"
-    manifest.write_text("{")
-    with pytest.raises(StoreError, match="is damaged"):
+    manifest.write_text(text)
+    with pytest.raises(StoreError, match=r"manifest.json is damaged .* another output folder"):
         store.open({"code": "1"})
     manifest.unlink()
     with pytest.raises(StoreError, match="is missing"):
@@ -96,18 +112,139 @@ def test_a_file_is_replaced_atomically(tmp_path):
     assert (tmp_path / "a").read_text() == "two"
 
 
-def test_an_archive_holds_the_same_records(tmp_path):
-    known = {"fingerprint": {}, "machine": {}, "tasks": 1, "finished": 1, "seconds": 2.0}
-    archive(tmp_path, {"mixture": Results([RECORD], **known)})
-    first = (tmp_path / "records.csv.gz").read_bytes()
-    found = load(tmp_path, ["mixture", "other"])
-    assert [repr(r) for r in found["mixture"].records] == [repr(RECORD)]
-    assert found["mixture"].complete
-    archive(tmp_path, found)
-    assert (tmp_path / "records.csv.gz").read_bytes() == first
-    (tmp_path / "records.csv.gz").write_bytes(first[: len(first) // 2])
-    with pytest.raises(StoreError, match="damaged"):
-        load(tmp_path, ["mixture"])
+def test_files_are_not_written_through_links(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("a", f"a.{os.getpid()}.tmp"):
+        (out / name).symlink_to(precious)
+    write_atomically(out / "a", "new")
+    assert (out / "a").read_text() == "new"
+    assert [path.name for path in out.iterdir()] == ["a"]
+    (out / "lock").symlink_to(precious)
+    with pytest.raises(StoreError, match=r"lock is a symbolic link.*remove it"):
+        Store(out).alone().__enter__()
+    (out / "lock").unlink()
+    os.link(precious, out / "lock")
+    with Store(out).alone():
+        assert precious.read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", ["mixture", "mixture/tasks"])
+def test_folders_are_not_made_through_links(tmp_path, name):
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "out" / "mixture"
+    elsewhere.mkdir()
+    link = tmp_path / "out" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    with pytest.raises(StoreError, match="is a symbolic link"):
+        Store(folder).open(FINGERPRINT, tasks=2, machine=MACHINE)
+    assert not list(elsewhere.iterdir())
+
+
+# --- the archive ---------------------------------------------------------------------------------
+
+
+def several(experiment, tasks):
+    """Two records for each of some tasks."""
+    seeds = [Task(experiment, (), batch).seed for batch in range(tasks)]
+    each = [(seed, n) for seed in seeds for n in (1, 2)]
+    return [replace(RECORD, experiment=experiment, seed=s, n=n) for s, n in each]
+
+
+@pytest.fixture
+def archived(tmp_path):
+    """An archive of four tasks of one experiment and six of another."""
+    for_all = {"fingerprint": FINGERPRINT, "machine": MACHINE, "seconds": 12.1}
+    parts = {
+        name: Results(several(name, tasks), tasks=tasks, finished=tasks, **for_all)
+        for name, tasks in (("mixture", 4), ("uav", 6))
+    }
+    archive(tmp_path, parts)
+    return tmp_path
+
+
+def summary(found):
+    return {name: (len(r.records), r.finished, r.lost, r.complete) for name, r in found.items()}
+
+
+NAMES = ("mixture", "uav", "other")
+WHOLE = {"mixture": (8, 4, 0, True), "uav": (12, 6, 0, True)}
+
+
+def test_an_archive_holds_the_same_records(archived):
+    files = [archived / "records.csv.gz", archived / "run.json"]
+    before = [path.read_bytes() for path in files]
+    found = load(archived, NAMES)
+    assert list(map(repr, found["uav"].records)) == list(map(repr, several("uav", 6)))
+    assert summary(found) == WHOLE
+    archive(archived, found)
+    assert [path.read_bytes() for path in files] == before
+
+
+def test_an_archive_without_the_number_of_rows_is_whole(archived):
+    about = json.loads((archived / "run.json").read_text())
+    older = {name: {k: v for k, v in known.items() if k != "rows"} for name, known in about.items()}
+    (archived / "run.json").write_text(json.dumps(older))
+    assert summary(load(archived, NAMES)) == WHOLE
+
+
+def test_an_archive_that_was_cut_short_is_unfinished(archived):
+    """Whatever the place of the cut: only whole tasks are left, and the others are counted."""
+    path = archived / "records.csv.gz"
+    whole = path.read_bytes()
+    for kept in range(len(whole)):
+        path.write_bytes(whole[:kept])
+        found = load(archived, NAMES)
+        assert not any(r.complete for name, r in found.items() if name == "uav")
+        for name, r in found.items():
+            assert r.finished + r.lost == r.tasks
+            assert list(map(repr, r.records)) == list(map(repr, several(name, r.finished)))
+            assert r.seconds == pytest.approx(12.1 * r.finished / r.tasks)
+    assert summary(found) == {**WHOLE, "uav": (10, 5, 1, False)}
+
+
+@pytest.mark.parametrize(("rows", "finished"), [(20, None), (19, 5), (18, 4), (17, 4), (9, 0)])
+def test_an_archive_with_missing_rows_is_unfinished(archived, rows, finished):
+    """The last task is left out as well: nobody knows whether it has all its records."""
+    path = archived / "records.csv.gz"
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    path.write_bytes(gzip.compress(b"".join(lines[: 1 + rows])))
+    found = summary(load(archived, NAMES))
+    expected = {} if not finished else {"uav": (2 * finished, finished, 6 - finished, False)}
+    assert found == (WHOLE if finished is None else {"mixture": WHOLE["mixture"], **expected})
+
+
+def test_an_archive_that_was_cut_short_is_consistent_once_written_again(archived):
+    path = archived / "records.csv.gz"
+    path.write_bytes(path.read_bytes()[:-30])
+    found = load(archived, NAMES)
+    archive(archived, found)
+    again = load(archived, NAMES)
+    assert again["uav"] == replace(found["uav"], records=again["uav"].records, lost=0)
+    assert not again["uav"].complete
+
+
+def test_a_damaged_or_missing_archive_is_reported(archived):
+    path = archived / "records.csv.gz"
+    whole = path.read_bytes()
+    for k in range(10, len(whole), 7):
+        path.write_bytes(whole[:k] + bytes([whole[k] ^ 255]) + whole[k + 1 :])
+        with pytest.raises(StoreError, match=r"records.csv.gz is damaged .* computes its records"):
+            load(archived, NAMES)
+    path.unlink()
+    with pytest.raises(StoreError, match=r"records.csv.gz is damaged \(.*No such file"):
+        load(archived, NAMES)
+
+
+@pytest.mark.parametrize(
+    "text", [*NOT_DESCRIPTIONS, '{"mixture": []}', '{"mixture": {"fingerprint": {}}}']
+)
+def test_a_damaged_description_of_an_archive_is_reported(archived, text):
+    (archived / "run.json").write_text(text)
+    with pytest.raises(StoreError, match=r"run.json is damaged .* restore this file"):
+        load(archived, NAMES)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such locks")

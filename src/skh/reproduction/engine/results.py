@@ -7,27 +7,17 @@ an unfinished run elsewhere.
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from math import isnan, nan
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skh.reproduction.engine.archive import read_archive, write_archive
 from skh.reproduction.engine.fingerprint import fingerprint_of
 from skh.reproduction.engine.record import Record
-from skh.reproduction.engine.store import Store, StoreError, refuse_mixture, write_atomically
+from skh.reproduction.engine.store import Store, refuse_mixture
 from skh.reproduction.engine.task import Experiment
-
-COLUMNS = tuple(field.name for field in fields(Record))
-TYPES = {
-    field.name: {"str": str, "int": int, "float": float}[str(field.type)]
-    for field in fields(Record)
-}
 
 
 @dataclass(frozen=True)
@@ -40,6 +30,7 @@ class Results:
     tasks: int  # including those not finished
     finished: int
     seconds: float  # the total time of the finished tasks
+    lost: int = 0  # tasks whose records are missing from an archive that was cut short
 
     @property
     def complete(self) -> bool:
@@ -50,19 +41,26 @@ class Results:
 def load(out: Path, names: Iterable[str]) -> dict[str, Results]:
     """Load the results of each experiment that has any, from task files or else the archive."""
     found = {name: _of_tasks(Store(out / name)) for name in names if (out / name).is_dir()}
-    archived = _archived(out) if (out / "run.json").is_file() else {}
-    every = {**archived, **{name: r for name, r in found.items() if r is not None}}
+    every = {**_archived(out), **{name: r for name, r in found.items() if r is not None}}
     return {name: every[name] for name in names if name in every and every[name].records}
 
 
-def unpack(out: Path, experiment: Experiment) -> None:
+def unpack(out: Path, experiment: Experiment) -> int:
     """Write task files for the archived tasks of an experiment, so that a run can continue.
 
-    The task of a record is known by its seed.  Records of other code raise a `StoreError`.
+    The task of a record is known by its seed.  Records of other code raise a `StoreError`.  Return
+    the number of tasks that the archive has lost, and that are not among the task files either.
     """
-    archived = _archived(out).get(experiment.name) if (out / "run.json").is_file() else None
+    archived = _archived(out).get(experiment.name)
     if archived is None:
-        return
+        return 0
+    if archived.records:
+        _unpack(out, experiment, archived)
+    missing = len(experiment.tasks()) - len(Store(out / experiment.name).keys())
+    return min(archived.lost, missing)
+
+
+def _unpack(out: Path, experiment: Experiment, archived: Results) -> None:
     refuse_mixture(out / "records.csv.gz", archived.fingerprint, fingerprint_of(experiment))
     rows = defaultdict(list)
     for record in archived.records:
@@ -87,39 +85,12 @@ def _of_tasks(store: Store) -> Results | None:
 
 def archive(out: Path, results: Mapping[str, Results]) -> None:
     """Write ``records.csv.gz`` and ``run.json``, with the same bytes for the same records."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for result in results.values():
-        writer.writerows([_cell(getattr(r, c)) for c in COLUMNS] for r in result.records)
-    about = {
-        name: {key: value for key, value in vars(result).items() if key != "records"}
+    known = {
+        name: {key: value for key, value in vars(result).items() if key not in ("records", "lost")}
         for name, result in results.items()
     }
-    packed = gzip.compress(text.getvalue().encode(), compresslevel=9, mtime=0)
-    write_atomically(out / "records.csv.gz", packed)
-    write_atomically(out / "run.json", json.dumps(about, indent=1))
-
-
-def _cell(value: str | int | float) -> str:
-    if isinstance(value, float):
-        return "" if isnan(value) else repr(value)
-    return str(value)
+    write_archive(out, {name: (r.records, known[name]) for name, r in results.items()})
 
 
 def _archived(out: Path) -> dict[str, Results]:
-    path = out / "records.csv.gz"
-    try:
-        about = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        rows = list(csv.DictReader(io.StringIO(gzip.decompress(path.read_bytes()).decode())))
-        records = [Record(**{k: _value(k, v) for k, v in row.items()}) for row in rows]
-    except (OSError, ValueError, EOFError, TypeError, KeyError) as error:
-        raise StoreError(f"{path} or run.json beside it is damaged ({error})") from error
-    return {
-        name: Results([r for r in records if r.experiment == name], **known)
-        for name, known in about.items()
-    }
-
-
-def _value(column: str, text: str) -> Any:
-    return nan if text == "" else TYPES[column](text)
+    return {name: Results(records, **known) for name, (records, known) in read_archive(out).items()}

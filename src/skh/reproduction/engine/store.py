@@ -18,11 +18,14 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
+from skh.reproduction.engine.description import description
 from skh.reproduction.engine.record import Record
 from skh.reproduction.engine.task import Task
 
 if sys.platform != "win32":
     import fcntl
+
+NO_LINKS = getattr(os, "O_NOFOLLOW", 0)  # Windows does not have it
 
 
 class StoreError(Exception):
@@ -43,7 +46,8 @@ class Store:
         ``about`` is stored beside the fingerprint, for the report.
         """
         try:
-            self._tasks.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
+            make_folder(self._tasks)
             for left_over in self._tasks.glob("*.tmp"):  # of a killed process
                 left_over.unlink()
             if not self._manifest.exists():
@@ -58,11 +62,12 @@ class Store:
     def alone(self) -> Iterator[None]:
         """Lock the folder against other processes; the lock ends with this process."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / "lock").open("w")
+            make_folder(self.folder)
+            _refuse_link(self.folder / "lock")
+            lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | NO_LINKS, 0o666)
         except OSError as error:
             raise StoreError(f"cannot write to {self.folder}: {error}") from error
-        with lock:
+        with os.fdopen(lock):
             if sys.platform != "win32":  # Windows has no such locks
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,13 +87,13 @@ class Store:
         if not self._manifest.exists():
             return {}
         try:
-            found: dict[str, Any] = json.loads(self._manifest.read_text(encoding="utf-8"))
+            found = json.loads(self._manifest.read_text(encoding="utf-8"))
+            return description(found, ("tasks",))
         except (OSError, ValueError) as error:
             raise StoreError(
                 f"{self._manifest} is damaged ({error}), so that the origin of the records beside "
                 "it is unknown; choose another output folder"
             ) from error
-        return found
 
     def keys(self) -> set[str]:
         """The keys of the finished tasks."""
@@ -116,7 +121,7 @@ class Store:
         return sum(float(file["seconds"]) for file in self._contents())
 
     def _contents(self) -> list[dict[str, Any]]:
-        return [_open_sealed(path) for path in sorted(self._tasks.glob("*.json"))]
+        return [_task_file(path) for path in sorted(self._tasks.glob("*.json"))]
 
 
 def refuse_mixture(where: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -129,17 +134,32 @@ def refuse_mixture(where: Path, old: dict[str, Any], new: dict[str, Any]) -> Non
         )
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for results; raise a `StoreError` if its name is a symbolic link."""
+    _refuse_link(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _refuse_link(path: Path) -> None:
+    if path.is_symlink():
+        raise StoreError(f"{path} is a symbolic link, and nothing is written through it; remove it")
+
+
 def write_atomically(path: Path, data: str | bytes) -> None:
-    """Write a file so that readers see either the old or the complete new content."""
+    """Write a file so that readers see either the old or the complete new content.
+
+    A symbolic link of that name is replaced, and its target is left alone.
+    """
     data = data.encode() if isinstance(data, str) else data
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        temporary.unlink(missing_ok=True)  # of a killed process; a link would be followed
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError:
+    except BaseException:  # also Ctrl-C
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
@@ -157,18 +177,25 @@ def _seal(text: str) -> str:
     return f"{sha256(text.encode()).hexdigest()}\n{text}\n"
 
 
-def _open_sealed(path: Path) -> dict[str, Any]:
+def _task_file(path: Path) -> dict[str, Any]:
+    """The content of the file of a task, if it is whole and of the task that it is named after."""
     try:
         checksum, _, text = path.read_text(encoding="utf-8").partition("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} cannot be read ({error})") from error
     if sha256(text.rstrip("\n").encode()).hexdigest() != checksum:
-        raise StoreError(
-            f"{path} is damaged (truncated or edited). Delete this file, and the same command "
-            "computes this task again and keeps all others"
-        )
+        raise _damaged(path, "truncated or edited")
     content: dict[str, Any] = json.loads(text)
+    if content["key"] != path.stem:
+        raise _damaged(path, f"it holds the records of the task {content['key']}")
     return content
+
+
+def _damaged(path: Path, why: str) -> StoreError:
+    return StoreError(
+        f"{path} is damaged ({why}). Delete this file, and the same command "
+        "computes this task again and keeps all others"
+    )
 
 
 def _to_json(record: Record) -> dict[str, Any]:

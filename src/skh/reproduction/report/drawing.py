@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skh.reproduction.catalogue import EXPERIMENTS
 from skh.reproduction.engine.record import Record
+from skh.reproduction.engine.store import write_atomically
 from skh.reproduction.style import RC, Picture
 
 
@@ -34,10 +35,14 @@ def _save_png(picture: Picture, folder: Path) -> None:
     pixels = BytesIO()
     picture.figure.savefig(pixels, dpi=150)
     image = Image.open(pixels).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    image.save(folder / f"{picture.name}.png", optimize=True, dpi=(150, 150))
+    small = BytesIO()
+    image.save(small, format="PNG", optimize=True, dpi=(150, 150))
+    write_atomically(folder / f"{picture.name}.png", small.getvalue())
 
 
 def _save_svg(picture: Picture, folder: Path) -> None:
     """Write an SVG with the layout of the PNG, and the same bytes for the same records."""
     picture.figure.set_layout_engine("none")  # keep the layout that was found for the PNG
-    picture.figure.savefig(folder / f"{picture.name}.svg", metadata={"Date": None})
+    text = BytesIO()
+    picture.figure.savefig(text, format="svg", metadata={"Date": None})
+    write_atomically(folder / f"{picture.name}.svg", text.getvalue())

@@ -31,7 +31,14 @@ def run(experiments: Sequence[Experiment], out: Path, where: Where, console: Con
     """Run the missing tasks of all experiments and store their records in ``out``."""
     with where.engine() as engine, _bars(console) as bars:
         for experiment in experiments:
-            unpack(out, experiment)
+            if lost := unpack(out, experiment):
+                console.print(
+                    f"{out / 'records.csv.gz'} was cut short: {lost} tasks of {experiment.name} "
+                    "are lost and computed again",
+                    style="yellow",
+                    markup=False,
+                    soft_wrap=True,
+                )
             complete(experiment, out / experiment.name, engine, _bar(bars, experiment))
 
 

@@ -9,7 +9,7 @@ from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
 from skh.reproduction.claim import Judged, judge
 from skh.reproduction.engine.fingerprint import configuration
 from skh.reproduction.engine.results import Results, archive, load
-from skh.reproduction.engine.store import StoreError, write_atomically
+from skh.reproduction.engine.store import StoreError, make_folder, write_atomically
 from skh.reproduction.report.claims import as_json, as_markdown
 from skh.reproduction.report.drawing import draw
 from skh.reproduction.report.page import page_of
@@ -37,6 +37,7 @@ def _write(out: Path, results: Mapping[str, Results], judged: Sequence[Judged]) 
     write_atomically(out / "claims.json", as_json(judged))
     write_atomically(out / "claims.md", as_markdown(judged))
     figures = out / "figures"
+    make_folder(figures)
     pictures = {name: draw(name, of_name, figures) for name, of_name in records.items()}
     rows = {name: median_rows(of_name) for name, of_name in records.items()}
     page = page_of(results, judged, pictures, figures, rows, notes(results))
@@ -52,6 +53,8 @@ def notes(results: Mapping[str, Results]) -> list[str]:
     for name, r in results.items():
         if not r.complete:
             found.append(f"Unfinished: {name}, {r.finished} of {r.tasks} tasks.")
+        if r.lost:
+            found.append(f"records.csv.gz was cut short: {r.lost} tasks of {name} are lost.")
     missing = [entry.name for entry in STUDIES if entry.name not in results]
     if missing:
         found.append(f"Not run: {', '.join(missing)}.")
@@ -60,4 +63,4 @@ def notes(results: Mapping[str, Results]) -> list[str]:
 
 def _is_reduced(name: str, result: Results) -> bool:
     full = configuration(EXPERIMENTS[name].experiment(quick=False))
-    return bool(result.fingerprint["configuration"] != full)
+    return bool(result.fingerprint.get("configuration") != full)

@@ -1,7 +1,13 @@
 """The command `skh`: its output, files and error messages."""
 
 import importlib.metadata
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +16,7 @@ import skh
 from skh.cli import app
 from skh.reproduction.demo.tasks import Demo
 from skh.reproduction.engine.executor import cluster
+from skh.reproduction.engine.store import Store
 from skh.reproduction.entry import Entry
 from skh.reproduction.report import runner
 from skh.reproduction.style import label
@@ -41,7 +48,9 @@ def test_demo_prints_a_table_and_draws_a_figure(tmp_path):
 def test_the_command_runs_resumes_and_reports(small, tmp_path):
     first = invoke("mixture", "--quick", "--out", tmp_path, "--workers", 1)
     assert first.exit_code == 0, first.output
-    assert "12/12 tasks" in first.output
+    assert "mixture: 12/12 tasks" in first.output
+    assert first.output.count("drawing ") == 1
+    assert first.output.index("drawing mixture") < first.output.index("writing report.html")
     assert "FCFW is best" in re.sub(r"\s+", " ", first.output)
     before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("tasks/*.json")}
     assert invoke("mixture", "--quick", "--out", tmp_path).exit_code == 0
@@ -65,6 +74,12 @@ def test_the_command_names_its_errors(small, tmp_path, monkeypatch):
     assert damaged.exit_code == 1
     assert "is damaged" in damaged.output
     cut.unlink()  # as the message says
+    (good / "run.json").write_text("[]")
+    for command in (["--report-only"], ["--workers", 1]):
+        unexpected = invoke("mixture", "--out", good, *command)
+        assert unexpected.exit_code == 1
+        assert "run.json is damaged (it is [], not an object)" in unexpected.output
+    (good / "run.json").unlink()
     assert invoke("mixture", "--out", good, "--workers", 1).exit_code == 0
 
 
@@ -85,6 +100,56 @@ def test_ctrl_c_says_how_to_continue(small, tmp_path, monkeypatch):
     result = invoke("mixture", "--out", tmp_path)
     assert result.exit_code == 130
     assert "the same command continues" in re.sub(r"\s+", " ", result.output)
+
+
+TERMINATED = """
+import sys
+from dataclasses import replace
+from skh.cli import app
+from skh.reproduction.entry import Entry
+from small import FILTERS
+if __name__ == "__main__":
+    Entry.experiment = lambda entry, quick: replace(FILTERS, batches=500)
+    app(["reproduce", "synthetic", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGTERM")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sigterm_says_what_is_kept_and_how_to_continue(tmp_path, workers):
+    """Also if the whole process group gets it, as in a batch system."""
+    tests = str(Path(__file__).parent)
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([tests, *sys.path]))
+    process = subprocess.Popen(
+        [sys.executable, "-c", TERMINATED, "--out", str(tmp_path), "--workers", str(workers)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 300
+    while not list(tmp_path.rglob("tasks/*.json")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGTERM)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 143, errors
+    said = f"Terminated. Finished tasks are in {tmp_path}; the same command continues."
+    assert errors.strip() == said
+    assert "synthetic: 0/3000 tasks" in output
+    assert Store(tmp_path / "synthetic").read()
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_the_handler_of_sigterm_is_restored(small, tmp_path, monkeypatch):
+    def terminate(*arguments):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(runner, "run", terminate)
+    result = invoke("mixture", "--out", tmp_path)
+    assert result.exit_code == 143
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_help_names_the_commands():

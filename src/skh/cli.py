@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 try:
     import matplotlib  # noqa: F401  # imported by the figures when they are drawn
@@ -15,7 +19,7 @@ try:
 except ImportError as error:  # pragma: no cover - an installation without the extra
     sys.exit(f'skh as a command needs pip install ".[app]" in the folder of skh ({error})')
 
-from skh._runtime.progress import progress_bar
+from skh._runtime.progress import Report, progress_bar
 from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
 from skh.reproduction.demo.table import table_of
 from skh.reproduction.demo.tasks import Demo
@@ -25,6 +29,7 @@ from skh.reproduction.engine.task import Experiment, run_tasks
 from skh.reproduction.report import runner
 from skh.reproduction.report.claims import as_table
 from skh.reproduction.report.drawing import draw
+from skh.reproduction.report.progress import activity, lines
 from skh.reproduction.report.writer import notes, write_report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -46,12 +51,19 @@ def demo(
     start, console = perf_counter(), Console()
     experiment = Demo(n=tuple(sorted({*Demo.n, n})), shown=n, batches=batches, T=steps)
     console.print("The first run compiles for some seconds; later runs use the compiled code.")
-    with progress_bar(True, "filtering") as progress:
+    with progress_bar(True if console.is_terminal else plain(console), "filtering") as progress:
         records = run_tasks(experiment, progress)
     console.print(table_of(records, n))
-    draw(experiment.name, records, out, svg=False)
+    with activity(console) as say:
+        draw(experiment.name, records, out, svg=False, say=say)
     seconds = perf_counter() - start
     console.print(f"Figure: {out / 'demo.png'}   ({seconds:.0f} s)", soft_wrap=True)
+
+
+def plain(console: Console) -> Report:
+    """The progress of the demo as plain lines."""
+    show = lines(console, "filtering")
+    return lambda done, total: show(done / (total or 1), f"{done}/{total} tasks")
 
 
 @app.command("reproduce")
@@ -79,15 +91,44 @@ def reproduce(
     experiments = chosen(experiment, quick)
     where = None if report_only else runner.Where(workers or available_cores(), scheduler)
     try:
-        run_and_report(experiments, out, where)
+        with sigterm_raises():
+            run_and_report(experiments, out, where)
     except (StoreError, EngineError) as error:
         Console(stderr=True).print(f"error: {error}", style="red", markup=False, soft_wrap=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
-        Console(stderr=True).print(
-            f"\nInterrupted. Finished tasks are in {out}; the same command continues."
-        )
-        raise typer.Exit(130) from None
+        raise stopped("Interrupted", out, 128 + signal.SIGINT) from None
+    except Terminated:
+        raise stopped("Terminated", out, 128 + signal.SIGTERM) from None
+
+
+class Terminated(BaseException):
+    """Another process asked this one to end."""
+
+
+@contextmanager
+def sigterm_raises() -> Iterator[None]:
+    """Turn the first SIGTERM into `Terminated`; a second one ends the process at once."""
+
+    def terminate(number: int, frame: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def stopped(how: str, out: Path, code: int) -> typer.Exit:
+    """Say what a stopped run leaves, and return its exit."""
+    text = f"\n{how}. Finished tasks are in {out}; the same command continues."
+    Console(stderr=True).print(text, markup=False, soft_wrap=True)
+    return typer.Exit(code)
 
 
 def run_and_report(experiments: list[Experiment], out: Path, where: runner.Where | None) -> None:
@@ -95,7 +136,8 @@ def run_and_report(experiments: list[Experiment], out: Path, where: runner.Where
     start, console = perf_counter(), Console()
     if where:
         runner.run(experiments, out, where, console)
-    results, judged = write_report(out)
+    with activity(console) as say:
+        results, judged = write_report(out, say)
     console.print(as_table(judged))
     for note in notes(results):
         console.print(note, style="yellow", markup=False)

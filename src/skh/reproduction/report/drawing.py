@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -13,15 +13,25 @@ from skh.reproduction.style import RC, Picture
 
 
 def draw(
-    experiment: str, records: Sequence[Record], folder: Path, *, svg: bool = True
+    experiment: str,
+    records: Sequence[Record],
+    folder: Path,
+    *,
+    svg: bool = True,
+    say: Callable[[str], None] = lambda text: None,
 ) -> list[tuple[str, str]]:
-    """Write the figures of an experiment as PNG and SVG; return their names and captions."""
+    """Write the figures of an experiment as PNG and SVG; return their names and captions.
+
+    ``say`` is called with what is being done.
+    """
     import matplotlib
 
     folder.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(RC):
+        say(f"preparing the figures of {experiment}")
         pictures = EXPERIMENTS[experiment].pictures(records)
         for picture in pictures:
+            say(f"drawing {picture.name}")
             _save_png(picture, folder)
             if svg:
                 _save_svg(picture, folder)

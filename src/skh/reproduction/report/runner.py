@@ -1,18 +1,18 @@
-"""Run experiments with a progress bar for each."""
+"""Run experiments and show their progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from skh.reproduction.engine.executor import Engine, cluster, complete, local
 from skh.reproduction.engine.results import unpack
 from skh.reproduction.engine.task import Experiment
+from skh.reproduction.report.progress import task_progress
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Where:
 
 def run(experiments: Sequence[Experiment], out: Path, where: Where, console: Console) -> None:
     """Run the missing tasks of all experiments and store their records in ``out``."""
-    with where.engine() as engine, _bars(console) as bars:
+    with where.engine() as engine, task_progress(console) as start:
         for experiment in experiments:
             if lost := unpack(out, experiment):
                 console.print(
@@ -39,26 +39,4 @@ def run(experiments: Sequence[Experiment], out: Path, where: Where, console: Con
                     markup=False,
                     soft_wrap=True,
                 )
-            complete(experiment, out / experiment.name, engine, _bar(bars, experiment))
-
-
-def _bars(console: Console) -> Progress:
-    name, count = TextColumn("{task.description:>13}"), TextColumn("{task.fields[count]}")
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
-    # A task may take minutes, so the speed is estimated over an hour, not over half a minute.
-    return Progress(
-        *(name, BarColumn(20), count, *times), console=console, speed_estimate_period=3600
-    )
-
-
-def _bar(bars: Progress, experiment: Experiment) -> Callable[[float, int], None]:
-    """Add a bar that advances by the cost of tasks and shows their number."""
-    tasks, finished = experiment.tasks(), 0
-    bar = bars.add_task(experiment.name, total=sum(t.cost for t in tasks), count="")
-
-    def advance(cost: float, number: int) -> None:
-        nonlocal finished
-        finished += number
-        bars.update(bar, advance=cost, count=f"{finished}/{len(tasks)} tasks")
-
-    return advance
+            complete(experiment, out / experiment.name, engine, start(experiment))

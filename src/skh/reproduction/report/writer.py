@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
@@ -16,29 +16,42 @@ from skh.reproduction.report.page import page_of
 from skh.reproduction.report.tables import median_rows
 
 
-def write_report(out: Path) -> tuple[dict[str, Results], list[Judged]]:
-    """Judge the claims on all records in ``out`` and write the report there."""
+def write_report(
+    out: Path, say: Callable[[str], None] = lambda text: None
+) -> tuple[dict[str, Results], list[Judged]]:
+    """Judge the claims on all records in ``out`` and write the report there.
+
+    ``say`` is called with what is being done.
+    """
+    say(f"reading the records in {out}")
     results = load(out, EXPERIMENTS)
     if not results:
         raise StoreError(f"{out} holds no records of {', '.join(EXPERIMENTS)}")
+    say("judging the claims")
     judged = [
         j for name, r in results.items() for j in judge(name, EXPERIMENTS[name].claims, r.records)
     ]
     try:
-        _write(out, results, judged)
+        _write(out, results, judged, say)
     except OSError as error:
         raise StoreError(f"cannot write the report to {out}: {error}") from error
     return results, judged
 
 
-def _write(out: Path, results: Mapping[str, Results], judged: Sequence[Judged]) -> None:
+def _write(
+    out: Path,
+    results: Mapping[str, Results],
+    judged: Sequence[Judged],
+    say: Callable[[str], None],
+) -> None:
     records = {name: result.records for name, result in results.items()}
     archive(out, results)
     write_atomically(out / "claims.json", as_json(judged))
     write_atomically(out / "claims.md", as_markdown(judged))
     figures = out / "figures"
     make_folder(figures)
-    pictures = {name: draw(name, of_name, figures) for name, of_name in records.items()}
+    pictures = {name: draw(name, of_name, figures, say=say) for name, of_name in records.items()}
+    say("writing report.html")
     rows = {name: median_rows(of_name) for name, of_name in records.items()}
     page = page_of(results, judged, pictures, figures, rows, notes(results))
     write_atomically(out / "report.html", page)

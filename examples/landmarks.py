@@ -142,12 +142,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=480)
     parser.add_argument("--n", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path())
     options = parser.parse_args()
     truth, wheels, sightings, landmarks = simulate(options.steps, np.random.default_rng(1))
     model, times = robot(wheels, truth[0]), STEP * np.arange(options.steps)
     rules = {
         "random": skh.Stratified(),
+        "sobol": skh.QuasiMonteCarlo(),
+        "sobol-smooth": skh.Smoothed(skh.Matched(skh.QuasiMonteCarlo())),
         "default": skh.default_rule(),
         "smoothed": skh.Smoothed(skh.Matched(skh.default_rule())),
     }
@@ -158,7 +161,9 @@ def main():
     print(f"{options.n} particles       ATE     RPE    NEES     off")
     results = {}
     for name, rule in rules.items():
-        result = skh.particle_filter(model, sightings, rule, options.n, rng=0, history=True)
+        result = skh.particle_filter(
+            model, sightings, rule, options.n, rng=options.seed, history=True
+        )
         results[name] = result
         path = Trajectory.of(times, in_space(result.mean_states))
         truly = nees(CHART.minus(truth, result.mean_states), result.covariances).median

@@ -74,6 +74,22 @@ def test_the_landmark_example_runs_and_draws(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "landmarks.png").stat().st_size > 10_000
 
 
+def test_a_lost_filter_is_seen_by_comparisons_and_not_by_single_steps():
+    """On 15 drives; on 200 the example gives the numbers of `docs/robots.md`."""
+    example = runpy.run_path(str(EXAMPLES / "lost.py"))
+    early, late = example["MOMENTS"].values()
+    start, ahead = example["START"], example["START"] + example["AHEAD"]
+    _, right = example["study"](5, early, start, 0)
+    _, lost = example["study"](5, early, ahead, 0)
+    np.testing.assert_allclose(lost.mean((0, 2)), right.mean((0, 2)), rtol=0.03)  # the same law
+    shares, right, lost = example["alarms"](15, late)
+    assert lost[0] > right[0]  # a lost filter has the larger ESS
+    low_ess, _, *telling, second_filter, elsewhere = (share for _, share in shares.values())
+    assert low_ess == 0.0
+    assert min(*telling, elsewhere) > 0.8
+    assert second_filter < 0.5
+
+
 def test_fifty_placed_particles_beat_two_hundred_random_ones_in_six_dimensions(tmp_path):
     """On 2 sets of 120 steps; on 6 of 300 the example gives the errors of `docs/uav.md`."""
     example = runpy.run_path(str(EXAMPLES / "smoothed.py"))

@@ -69,7 +69,7 @@ def model_from_functions(
         For all rows of ``x`` at once, as in `Model`.
     log_likelihood : f(t, x, y) -> (n,) array
         For all rows of ``x`` at once; or, with ``batched=False``, one number for one particle of
-        shape (d,), as a ray caster or an image likelihood computes it.
+        shape (d,), as a renderer or a simulator computes it.
     observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
         Fisher information of y_t, common or per row of ``x``, for rules that choose their own
         kernel; without it, the filter learns it from the likelihoods.

@@ -15,6 +15,7 @@ from problems import mixture, rule
 from timing import Row, Work, growth_of, medians, pin
 
 import skh
+from skh.filtering.plans import OneLook
 from skh.reproduction.rule_wrappers import Whitened
 
 N, M = 100, 10_000
@@ -239,7 +240,7 @@ def rao_blackwell_step() -> Iterator[Row]:
     )
     pf = skh.ParticleFilter(model, skh.Stratified(), N, rng=0)
     pf.step(np.zeros(m))
-    pf._rule = at_the_means  # from now on N particles at no cost
+    pf._plan = OneLook(at_the_means)  # from now on N particles at no cost
     step, quad = medians(lambda: pf.step(np.zeros(m)), call(mixture()), repeats=31)
     assert pf.belief is not None
     assert pf.belief.n_particles == N

@@ -31,6 +31,15 @@ def positive_int(name: str, value: Any) -> int:
     return int(value)
 
 
+def time_index(name: str, value: Any) -> int:
+    """Validate an integer >= 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a non-negative integer, got {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} must be a non-negative integer, got {value!r}")
+    return int(value)
+
+
 def non_negative(name: str, value: Any) -> float:
     """Validate a finite number >= 0."""
     number = as_float(value)

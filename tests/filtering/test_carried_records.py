@@ -9,6 +9,7 @@ import oracles
 import skh
 from skh.filtering.carried_records import Ancestors, move_records
 from skh.filtering.model_protocols import predictive
+from skh.filtering.plans import OneLook
 from skh.filtering.rao_blackwell import ZBelief
 from skh.gaussians.predictive import Predictive
 from skh.geometry import Charted
@@ -198,7 +199,7 @@ def outer(e):
 def test_the_filter_moves_carried_records():
     pf, belief = linear_belief()
     p, points, model = pf.predict(), smoothed_points(pf, 30), pf._model
-    pf._rule = lambda p, n, *, rng=None: points
+    pf._plan = OneLook(lambda p, n, *, rng=None: points)
     after = pf.step(0.3)
     carry = move_records(model, belief.t, belief, points, p)
     _, expected = model.log_likelihood(after.t, points.x, 0.3, carry)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from skh import _checks
 from skh._typing import Array, Indices
 from skh.filtering.likelihood_information import LearnedInformation
+from skh.filtering.plans import Look
 from skh.gaussians.linear_algebra import mixture_moments
 
 
@@ -35,7 +36,9 @@ class Belief:
     ``carry`` holds the records of a `CarryingModel`, ``z`` the mean and covariance of its hidden
     part given each particle.  ``mmd`` is the quadrature error of this step (NaN if the rule does
     not compute it), ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}) from
-    ``n_likelihood_evaluations`` likelihoods; ``information`` is what they taught so far.
+    ``n_likelihood_evaluations`` likelihoods; ``information`` is what they taught so far.  ``looks``
+    has a `Look` for each look of a plan such as `SecondLook`; it is empty for a plain rule, and
+    without an observation.
 
     >>> import skh
     >>> belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 100, rng=0).step(0.5)
@@ -53,6 +56,7 @@ class Belief:
     carry: Any = None
     z: tuple[Array, Array] | None = None
     information: LearnedInformation | None = None  # learned from the likelihoods so far
+    looks: tuple[Look, ...] = ()
 
     @property
     def n_particles(self) -> int:
@@ -121,6 +125,7 @@ class FilterResult:
     - ``ess``, ``n_particles`` (T,): effective sample sizes and numbers of particles
     - ``mmd`` (T,): quadrature errors, NaN if the rule does not compute them
     - ``n_likelihood_evaluations`` (T,): zero where nothing was observed
+    - ``looks``: T tuples with a `Look` for each look of a plan; empty for a plain rule
     - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
       hidden part z, else None
     - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
@@ -144,6 +149,7 @@ class FilterResult:
     joint_covariances: Array | None = None
     mean_states: Any = None
     history: tuple[Belief, ...] | None = None
+    looks: tuple[tuple[Look, ...], ...] = ()
 
     @property
     def z_covariances(self) -> Array | None:

@@ -1,4 +1,7 @@
-"""Validation of what a model's methods return; ``where`` names method and step in messages."""
+"""Validation of what a model's methods return; ``where`` names method and step in messages.
+
+``verb`` is "be given" for what the user of a filter passes in place of the model.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +17,45 @@ from skh._numba.array_checks import first_not_below_infinity, first_not_finite
 from skh._typing import Array
 
 
-def check_real_numbers(value: Any, where: str) -> NDArray[Any]:
+class ZeroLikelihoodError(ValueError):
+    """All particles have likelihood zero; the filter is left unchanged.
+
+    >>> import skh
+    >>> pf = skh.ParticleFilter(skh.models.nonlinear_benchmark(), skh.Stratified(), 10, rng=0)
+    >>> try:
+    ...     pf.step(1e200)
+    ... except skh.ZeroLikelihoodError:
+    ...     belief = pf.step(None)  # an outlier: go on without it
+    """
+
+
+def check_real_numbers(value: Any, where: str, verb: str = "return") -> NDArray[Any]:
     """Validate an array of floats or integers without masked entries."""
     if type(value) is np.ndarray and value.dtype == DOUBLE:  # the usual case, fast
         return value
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:  # rows of different lengths
-        raise ValueError(f"{where} must return an array of numbers, got {value!r}") from error
+        raise ValueError(f"{where} must {verb} an array of numbers, got {value!r}") from error
     if array.dtype.kind not in "fiu" or np.ma.is_masked(value):
         got = f"an array of {array.dtype}" if isinstance(value, np.ndarray) else repr(value)
         got = "a masked array" if isinstance(value, np.ma.MaskedArray) else got
-        raise ValueError(f"{where} must return real numbers, got {got}")
+        raise ValueError(f"{where} must {verb} real numbers, got {got}")
     return array
 
 
-def check_log_likelihoods(value: Any, x: Array, where: str) -> Array:
+def check_log_likelihoods(value: Any, x: Array, where: str, verb: str = "return") -> Array:
     """Validate log-likelihoods: one number below +inf per particle."""
-    values = np.asarray(check_real_numbers(value, where), dtype=np.float64, order="C")
+    values = np.asarray(check_real_numbers(value, where, verb), dtype=np.float64, order="C")
     if values.shape != (len(x),):
         raise ValueError(
-            f"{where} must return shape ({len(x)},), one number per particle, got {values.shape}"
+            f"{where} must {verb} shape ({len(x)},), one number per particle, got {values.shape}"
         )
     i = first_not_below_infinity(values)
     if i >= 0:
         hint = " (entries of y that are NaN reach the likelihood)" if np.isnan(values[i]) else ""
         raise ValueError(
-            f"{where} must return numbers below +inf, got {values[i]} for particle {i} at x={x[i]}"
+            f"{where} must {verb} numbers below +inf, got {values[i]} for particle {i} at x={x[i]}"
             f"{hint}"
         )
     return values
@@ -57,7 +72,7 @@ def check_likelihood(returned: Any, carry: Any, x: Array, where: str) -> tuple[A
     return check_log_likelihoods(values, x, where), check_carry(after, len(x), where, carry)
 
 
-def check_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
+def check_carry(carry: Any, n: int, where: str, before: Any = None, verb: str = "return") -> Any:
     """Validate records: one row for each of n particles, and no part replaced by None."""
     if carry is None and before is None:
         return None
@@ -66,12 +81,12 @@ def check_carry(carry: Any, n: int, where: str, before: Any = None) -> Any:
         if not shape or shape[0] != n:
             got = f"shape {shape}" if shape is not None else repr(part)
             raise ValueError(
-                f"{where} must return records with one row for each of the {n} particles: arrays, "
+                f"{where} must {verb} records with one row for each of the {n} particles: arrays, "
                 f"or tuples and dicts of them; got {got}"
             )
     if _lost(before, carry):
         raise ValueError(
-            f"{where} must return the records of the {n} particles, got None although there "
+            f"{where} must {verb} the records of the {n} particles, got None although there "
             "were records before"
         )
     return carry
@@ -95,6 +110,13 @@ def _lost(before: Any, after: Any) -> bool:
     if isinstance(after, dict) and isinstance(before, dict):
         return any(_lost(before.get(key), value) for key, value in after.items())
     return False
+
+
+def hidden_moments(model: Any, t: int, n: int, carry: Any) -> tuple[Array, Array] | None:
+    """Return the model's ``hidden_moments`` of n particles, validated; None without the method."""
+    if moments := getattr(model, "hidden_moments", None):
+        return check_hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
+    return None
 
 
 def check_hidden_moments(returned: Any, n: int, where: str) -> tuple[Array, Array]:

@@ -13,6 +13,10 @@ instead of writing into the given ones.  Optional methods:
   particle, for the moments of z and (x, z) in the results;
 - ``joint_transition(t, x, carry)``: Gaussians of (x_{t+1}, z_{t+1}), for joint prediction;
 - ``mean_state(belief)``: mean of states that are not vectors, for the results;
+- ``states_of(carry)``: states that are not vectors, for `Question.states`;
+- ``joined(carry)``: the records of all particles of a step, after a plan that looked more than once
+  put them together, for parts of records that all particles share;
+- ``updates_records = False``: ``log_likelihood`` returns the records as they are;
 - ``displaced(carry, ancestors)``, ``blurred(carry, others)``: records of particles displaced by
   `skh.Smoothed` (see `skh.filtering.carried_records`);
 - ``observation_metric(t, x)``, of plain models too: Fisher information of y_t in the state, such as
@@ -39,6 +43,7 @@ A complete model with a filter per particle::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -162,8 +167,49 @@ def gather(carry: Carry, index: Indices) -> Carry:
     return array.take(index, axis=0)
 
 
+def concatenate(carries: Sequence[Carry]) -> Carry:
+    """Put records together, one after the other: the rows of every array of each carry."""
+    first = carries[0]
+    if first is None:
+        return None
+    if isinstance(first, dict):
+        return {key: concatenate([carry[key] for carry in carries]) for key in first}
+    if isinstance(first, tuple):
+        rows = (concatenate(parts) for parts in zip(*carries, strict=True))
+        return type(first)(*rows) if hasattr(first, "_fields") else tuple(rows)
+    arrays = [np.asarray(carry) for carry in carries]
+    row, n = arrays[0][:1], sum(len(array) for array in arrays)
+    if all(a.strides[0] == 0 and np.array_equal(a[:1], row) for a in arrays):  # as in `gather`
+        return np.broadcast_to(row[0], (n, *row.shape[1:]))
+    return np.concatenate(arrays)
+
+
+def propagate(model: CarryingModel, t: int, x: Array, w: Array, carry: Carry) -> Predictive:
+    """Step 5 of Algorithm 2: propagate the particles of time ``t`` through the transition."""
+    n, d = x.shape
+    transition = model.transition(t, x, carry)
+    try:
+        p = predictive(transition, w)
+        if p.d != d:
+            raise ValueError(f"means must have shape (n, {d}), got {p.means.shape}")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "
+            f"for the {n} particles in {d} dimensions: {error}"
+        ) from error
+    return p
+
+
+def propagate_jointly(model: CarryingModel, t: int, x: Array, w: Array, carry: Carry) -> Predictive:
+    """Propagate (x, z) through the transition of models with a hidden part z."""
+    joint = getattr(model, "joint_transition", None)
+    if joint is None:
+        raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
+    return predictive(joint(t, x, carry), w)
+
+
 def predictive(transition: Transition, w: Array) -> Predictive:
-    """Step 5 of Algorithm 2: the mixture of x_{t+1} for particles with weights ``w``."""
+    """Return the mixture of x_{t+1} for particles with weights ``w``."""
     mixture = _mixture(transition, w)
     if (i := first_outside(mixture._means.ravel(), -MAX_MEAN, MAX_MEAN)) >= 0:
         raise ValueError(

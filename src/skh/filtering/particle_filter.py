@@ -6,47 +6,53 @@ quasi-Monte Carlo, with `FWQuad` sequential kernel herding.  Steps are numbered 
 
 from __future__ import annotations
 
+from collections.abc import Generator as Conversation
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._numba.reweighting import reweighted
 from skh._typing import RNG, Array
-from skh.filtering.belief import (
-    Belief,
-    Predicted,
-)
+from skh.filtering.belief import Belief, Predicted
 from skh.filtering.carried_records import move_records
+from skh.filtering.continuation import check_continuation
+from skh.filtering.conversation import (
+    KEPT,
+    Answer,
+    Dialogue,
+    Evaluated,
+    OneAtATime,
+    Question,
+    ask_about,
+)
 from skh.filtering.likelihood_information import LearnedInformation, model_information
-from skh.filtering.model_checks import check_carry, check_hidden_moments, check_likelihood
-from skh.filtering.model_protocols import Carry, CarryingModel, Model, as_carrying, predictive
+from skh.filtering.model_checks import ZeroLikelihoodError, check_carry, hidden_moments
+from skh.filtering.model_protocols import (
+    Carry,
+    CarryingModel,
+    Model,
+    as_carrying,
+    propagate,
+    propagate_jointly,
+)
 from skh.filtering.observations import fill_masked, is_missing
+from skh.filtering.plans import Plan, plan_of
 from skh.frank_wolfe.default import default_rule
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
-from skh.rules.base import Rule, checked_points, uses_information
-
-
-class ZeroLikelihoodError(ValueError):
-    """All particles have likelihood zero; the filter is left unchanged.
-
-    >>> import skh
-    >>> pf = skh.ParticleFilter(skh.models.nonlinear_benchmark(), skh.Stratified(), 10, rng=0)
-    >>> try:
-    ...     pf.step(1e200)
-    ... except skh.ZeroLikelihoodError:
-    ...     belief = pf.step(None)  # an outlier: go on without it
-    """
+from skh.rules.base import Rule, WeightedPoints, checked_points
 
 
 class ParticleFilter:
     """A particle filter for streams: pass one observation at a time to `step`.
 
     ``rule`` (by default `default_rule()`) turns each predictive mixture into ``n`` weighted points,
-    step 3 of Algorithm 2.  ``rng`` is a Generator, a seed or None.
+    step 3 of Algorithm 2; or it is a plan (see `skh.filtering.plans`).  ``rng`` is a Generator, a
+    seed or None.
 
     >>> import skh
     >>> model = skh.models.nonlinear_benchmark()
@@ -54,31 +60,47 @@ class ParticleFilter:
     >>> belief = pf.step(1.3)
     >>> belief.mean.shape, belief.n_particles, pf.t
     ((1,), 50, 1)
+
+    To evaluate the likelihood yourself, ask where and tell the filter what it is:
+
+    >>> question = pf.ask()
+    >>> while question is not None:
+    ...     question = pf.tell(-0.5 * (question.x[:, 0] - 1.0) ** 2)
+    >>> pf.belief.t
+    1
+
+    The first observation is that of time ``t``, by default 0, and the model's prior is the
+    distribution of its state.  Or go on from the ``belief`` of any filter of the same model:
+
+    >>> skh.ParticleFilter(model, n=50, rng=1, belief=belief).step(0.2).t
+    1
     """
 
     def __init__(
         self,
         model: Model | CarryingModel,
-        rule: Rule | None = None,
+        rule: Rule | Plan | None = None,
         n: int = 100,
         *,
         rng: RNG = None,
+        t: int | None = None,
+        belief: Belief | None = None,
     ) -> None:
         self._model = as_carrying(model)
         self._observation_metric = getattr(model, "observation_metric", None)
-        self._rule = default_rule() if rule is None else rule
-        _checks.rule("rule", self._rule)
-        self._uses_information = uses_information(self._rule)
+        self._plan = plan_of(default_rule() if rule is None else rule)
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)
-        self._belief: Belief | None = None
+        self._first = 0 if t is None else _checks.time_index("t", t)
         self._next: Predictive | None = None  # computed when first needed
-        self._user: dict[str, object] = {}  # the step under way
+        self._alone = OneAtATime()
+        self._dialogue = Dialogue(self._rng)
+        self._belief = belief and check_continuation(self._model, belief, t)
 
     @property
     def t(self) -> int:
-        """Index of the next observation."""
-        return 0 if self._belief is None else self._belief.t + 1
+        """Index of the next observation; of the one asked about while a step is under way."""
+        return self._first if self._belief is None else self._belief.t + 1
 
     @property
     def belief(self) -> Belief | None:
@@ -96,21 +118,50 @@ class ParticleFilter:
 
     def step(self, y: Any) -> Belief:
         """Process the observation of time ``t``; None or all NaN: nothing was measured."""
-        ours = object()
-        if self._user.setdefault("step", ours) is not ours:  # atomic, unlike a test and a store
-            raise RuntimeError(
-                "a step of this filter is under way, in another thread or in its own likelihood: "
-                "use one ParticleFilter per thread"
-            )
-        random_state = self._rng.bit_generator.state
-        try:
-            self._belief, self._next = self._step(None if is_missing(y) else fill_masked(y)), None
-        except BaseException:  # leave the filter unchanged
-            self._rng.bit_generator.state = random_state
-            raise
-        finally:
-            self._user.clear()
-        return self._belief
+        y = None if is_missing(y) else fill_masked(y)
+        with self._alone:
+            question = self._go_on(self._dialogue.begin(self._step(y is not None)))
+            try:
+                while question is not None:
+                    question = self._go_on(self._dialogue.tell(question.answer_of_model(y)))
+            except BaseException:  # leave the filter unchanged
+                self._dialogue.cancel()
+                raise
+            return self._belief  # type: ignore[return-value] # the step is complete
+
+    def ask(self, *, observed: bool = True) -> Question | None:
+        """Begin the step of time ``t``: return the points where its likelihood is needed.
+
+        Without an observation (``observed=False``) there is no question: the step is complete.
+        """
+        observed = _checks.boolean("observed", observed)
+        with self._alone:
+            return self._go_on(self._dialogue.begin(self._step(observed)))
+
+    def tell(self, log_likelihood: ArrayLike, records: Any = KEPT) -> Question | None:
+        """Answer the open question; return the next one, or None: the step is complete.
+
+        ``log_likelihood`` has a number for each of its points, -inf allowed.  ``records`` are those
+        after the observation, for models that carry records and change them then.  After an invalid
+        answer the question stays open; any other error cancels the step.
+        """
+        with self._alone:
+            question = self._dialogue.question
+            if question is None:
+                raise RuntimeError("there is no question to answer: call pf.ask() first")
+            return self._go_on(self._dialogue.tell(question.answer(log_likelihood, records)))
+
+    def cancel(self) -> None:
+        """Cancel the step that `ask` began, if any: all is as before it."""
+        with self._alone:
+            self._dialogue.cancel()
+
+    def _go_on(self, outcome: Question | Belief) -> Question | None:
+        """Return a question; keep the belief of a complete step."""
+        if isinstance(outcome, Question):
+            return outcome
+        self._belief, self._next = outcome, None
+        return None
 
     def predict(self, h: int = 1, *, joint: bool = False) -> Predictive:
         """Return the distribution of the state ``h`` steps after the last observation.
@@ -122,8 +173,9 @@ class ParticleFilter:
         h, joint = _checks.positive_int("h", h), _checks.boolean("joint", joint)
         if h == 1 and not joint:
             return self._predictive()
-        propagate = self._propagate_jointly if joint else self._propagate
-        return propagate(self.t + h - 2, self._particles_ahead(h - 1))
+        particles = self._particles_ahead(h - 1)
+        ahead = propagate_jointly if joint else propagate
+        return ahead(self._model, self.t + h - 2, particles.x, particles.w, particles.carry)
 
     def _particles_ahead(self, h: int) -> Belief | Predicted:
         """Return the particles ``h`` steps after the last observation."""
@@ -132,28 +184,44 @@ class ParticleFilter:
                 raise ValueError("joint prediction needs a first step: there is no z before it")
             return self._belief
         rng = deepcopy(self._rng)
+        if self._dialogue.question is not None:
+            rng.bit_generator.state = self._dialogue.random_state
         particles = self._sample(self.t - 1, self._belief, self._predictive(), rng)
         for t in range(self.t, self.t + h - 1):
-            particles = self._sample(t, particles, self._propagate(t, particles), rng)
+            p = propagate(self._model, t, particles.x, particles.w, particles.carry)
+            particles = self._sample(t, particles, p, rng)
         return particles
 
     # --- the steps of Algorithm 2 ---------------------------------------------------------------
 
-    def _step(self, y: Any) -> Belief:
-        """One iteration of Algorithm 2."""
+    def _step(self, observed: bool) -> Conversation[Question, Answer, Belief]:
+        """One iteration of Algorithm 2; yields questions and is sent their answers."""
         p = self._predictive()  # step 1 or 5
-        # Without an observation there is no likelihood to resolve.
-        information = None if y is None else self._information(p)
+        if not observed:  # no likelihood to resolve
+            particles = self._sample(self.t - 1, self._belief, p, self._rng)  # step 3
+            return self._include(Evaluated(particles, np.zeros(len(particles.w)), 0), None)
+        information = self._information(p)
         if information is not None:
             p = p.with_information(information)
-        particles = self._sample(self.t - 1, self._belief, p, self._rng)  # step 3
-        return self._include(particles, y, information)  # step 4
+        evaluated = yield from ask_about(  # step 3
+            self._plan,
+            p,
+            self._n,
+            rng=self._rng,
+            t=self.t,
+            model=self._model,
+            records=lambda points: self._records(self.t - 1, self._belief, points, p),
+        )
+        return self._include(evaluated, information)  # step 4
 
     def _predictive(self) -> Predictive:
         """Step 1 or 5: the mixture that the next particles are taken from."""
         if self._next is None:
             b = self._belief
-            self._next = self._prior() if b is None else self._propagate(b.t, b)
+            if b is None:
+                self._next = self._prior()  # step 1
+            else:
+                self._next = propagate(self._model, b.t, b.x, b.w, b.carry)  # step 5
         return self._next
 
     def _prior(self) -> Predictive:
@@ -167,38 +235,36 @@ class ParticleFilter:
         self, t: int, old: Belief | Predicted | None, p: Predictive, rng: Generator
     ) -> Predicted:
         """Step 3: particles at t + 1 from ``p``, the mixture of the ``old`` ones (or prior)."""
-        points = checked_points(self._rule(p, self._n, rng=rng), p).sealed()
-        if old is None:
-            carry = self._model.initial_carry(points.x)
-            carry = check_carry(carry, len(points), "model.initial_carry")
-        else:
-            carry = move_records(self._model, t, old, points, p)
+        points = checked_points(self._plan.rule(p, self._n, rng=rng), p).sealed()
         ancestor = points.component // p.components_per_particle
         ancestor.setflags(write=False)
+        carry = self._records(t, old, points, p)
         return Predicted(points.x, points.w, ancestor, points.mmd, carry)
+
+    def _records(
+        self, t: int, old: Belief | Predicted | None, points: WeightedPoints, p: Predictive
+    ) -> Carry:
+        """Return the records of ``points`` of ``p`` at t + 1, before an observation."""
+        if old is not None:
+            return move_records(self._model, t, old, points, p)
+        carry = self._model.initial_carry(points.x)
+        return check_carry(carry, len(points), "model.initial_carry")
 
     def _information(self, p: Predictive) -> Array | None:
         """Information of the next observation, given or learned, if the rule uses it."""
-        if not self._uses_information:
+        if not self._plan.uses_information:
             return None
         if self._observation_metric is not None:
             return model_information(self._observation_metric, self.t, p)
         b = self._belief
         return None if b is None or b.information is None else b.information.matrix
 
-    def _include(self, new: Predicted, y: Any, used: Array | None) -> Belief:
+    def _include(self, evaluated: Evaluated, used: Array | None) -> Belief:
         """Step 4: reweight and normalise; ``used`` is the information that the rule had."""
-        t, n, carry, evaluations = self.t, len(new.w), new.carry, 0
-        information = None if self._belief is None else self._belief.information
-        if y is None:
-            log_likelihood = np.zeros(n)
-        else:
-            returned = self._model.log_likelihood(t, new.x, y, carry)
-            where = f"model.log_likelihood at t={t}"
-            log_likelihood, carry = check_likelihood(returned, carry, new.x, where)
-            log_likelihood = log_likelihood.copy()  # a model may use its array again
-            information = self._learn(new, log_likelihood, used)
-            evaluations = n
+        t, new, log_likelihood = self.t, evaluated.particles, evaluated.log_likelihood
+        n, observed = len(new.w), evaluated.n_evaluations > 0
+        if evaluated.log_correction is not None:
+            log_likelihood = log_likelihood + evaluated.log_correction
         w, increment = reweighted(new.w, log_likelihood)
         w.setflags(write=False)
         if increment == -np.inf:
@@ -211,46 +277,26 @@ class ParticleFilter:
             x=new.x,
             w=w,
             ancestor=new.ancestor,
-            log_evidence_increment=increment if evaluations else 0.0,
+            log_evidence_increment=increment if observed else 0.0,
             mmd=new.mmd,
-            n_likelihood_evaluations=evaluations,
-            carry=carry,
-            z=self._hidden_moments(t, n, carry),
-            information=information,
+            n_likelihood_evaluations=evaluated.n_evaluations,
+            carry=new.carry,
+            z=hidden_moments(self._model, t, n, new.carry),
+            information=self._learn(evaluated, used),
+            looks=evaluated.looks,
         )
 
-    def _learn(
-        self, new: Predicted, log_likelihood: Array, used: Array | None
-    ) -> LearnedInformation:
+    def _learn(self, evaluated: Evaluated, used: Array | None) -> LearnedInformation | None:
         """Update the learned information; see `likelihood_information`."""
         before = None if self._belief is None else self._belief.information
+        if evaluated.n_evaluations == 0:
+            return before
+        x, w, log_likelihood = (
+            evaluated.particles.x,
+            evaluated.prior_weights,
+            evaluated.log_likelihood,
+        )
         if before is None:
-            return LearnedInformation(new.x, new.w, log_likelihood)
+            return LearnedInformation(x, w, log_likelihood)
         learned = used if self._observation_metric is None else None
-        return before.then(new.x, new.w, log_likelihood, pooled=learned)
-
-    def _hidden_moments(self, t: int, n: int, carry: Carry) -> tuple[Array, Array] | None:
-        if moments := getattr(self._model, "hidden_moments", None):
-            return check_hidden_moments(moments(carry), n, f"model.hidden_moments at t={t}")
-        return None
-
-    def _propagate(self, t: int, old: Belief | Predicted) -> Predictive:
-        """Step 5: propagate the particles through the transition."""
-        n, d = old.x.shape
-        transition = self._model.transition(t, old.x, old.carry)
-        try:
-            p = predictive(transition, old.w)
-            if p.d != d:
-                raise ValueError(f"means must have shape (n, {d}), got {p.means.shape}")
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "
-                f"for the {n} particles in {d} dimensions: {error}"
-            ) from error
-        return p
-
-    def _propagate_jointly(self, t: int, old: Belief | Predicted) -> Predictive:
-        joint = getattr(self._model, "joint_transition", None)
-        if joint is None:
-            raise TypeError("joint prediction needs a model with joint_transition(t, x, carry)")
-        return predictive(joint(t, old.x, old.carry), old.w)
+        return before.then(x, w, log_likelihood, pooled=learned)

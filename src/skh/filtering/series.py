@@ -15,13 +15,14 @@ from skh.filtering.belief import Belief, FilterResult, quantile_levels, stack_fi
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
+from skh.filtering.plans import Look, Plan
 from skh.rules.base import Rule
 
 
 def particle_filter(
     model: Model | CarryingModel,
     ys: Iterable[Any],
-    rule: Rule | None = None,
+    rule: Rule | Plan | None = None,
     n: int = 100,
     *,
     rng: RNG = None,
@@ -38,7 +39,7 @@ def particle_filter(
     ys : observations
         Anything that ``model.log_likelihood`` takes; None or all NaN if nothing was measured.
         Partly missing vectors are passed to the likelihood, with their NaN.
-    rule : Rule, default `default_rule()`
+    rule : Rule or Plan, default `default_rule()`
     n : int
         Number of particles requested from the rule at each step.
     rng : Generator, int or None
@@ -84,11 +85,13 @@ class ResultBuilder:
 
     keeps_history: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
+    looks: list[tuple[Look, ...]] = field(default_factory=list)
     beliefs: list[Belief] = field(default_factory=list)
 
     def add(self, belief: Belief, row: dict[str, Any]) -> None:
         """Add a step."""
         self.rows.append(row)
+        self.looks.append(belief.looks)
         if self.keeps_history:
             self.beliefs.append(belief)
 
@@ -97,4 +100,4 @@ class ResultBuilder:
         if not self.rows:
             return None
         history = tuple(self.beliefs) if self.keeps_history else None
-        return FilterResult(**stack_fields(self.rows), history=history)
+        return FilterResult(**stack_fields(self.rows), history=history, looks=tuple(self.looks))

@@ -35,7 +35,7 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.belief import Belief, FilterResult, Predicted, stack_fields, trace_ancestors
 from skh.filtering.carried_records import Ancestors, displaceable
-from skh.filtering.model_protocols import Carry, as_carrying, gather
+from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying, gather
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charts import Chart
@@ -190,6 +190,20 @@ class Charted:
         """The model's log-likelihoods at the states, and the records after ``y``."""
         log_l, inner = self._model.log_likelihood(t, read_only(carry.states), y, carry.inner)
         return log_l, carry._replace(inner=inner)
+
+    def states_of(self, carry: ChartedCarry) -> State:
+        """The states of particles with these records."""
+        return read_only(carry.states)
+
+    def joined(self, carry: ChartedCarry) -> ChartedCarry:
+        """The records of all particles of a step, with one reference for their next chart."""
+        joined = getattr(self._model, "joined", None)
+        return self._carry(carry.states, joined(carry.inner) if joined else carry.inner)
+
+    @property
+    def updates_records(self) -> bool:
+        """Whether an observation changes records: not if the model is plain."""
+        return not isinstance(self._model, WithoutCarry)
 
     @property
     def hidden_moments(self) -> Callable[[ChartedCarry], tuple[Array, Array]] | None:

@@ -1,0 +1,41 @@
+"""Going on from the belief of another filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skh.filtering.belief import Belief
+from skh.filtering.model_checks import check_carry
+from skh.filtering.model_protocols import Carry, CarryingModel
+
+
+def check_continuation(model: CarryingModel, belief: Any, t: int | None) -> Belief:
+    """Validate a belief that a filter of ``model`` shall go on from."""
+    if not isinstance(belief, Belief):
+        raise TypeError(f"belief must be a Belief, such as pf.belief, got {belief!r}")
+    if t is not None:
+        raise ValueError(
+            f"t and belief exclude each other: the step after this belief is t={belief.t + 1}, "
+            f"got t={t}"
+        )
+    n, d = belief.x.shape
+    if (expected := model.prior().d) != d:
+        raise ValueError(f"belief must have {expected} dimensions, as the model has, got {d}")
+    needed = model.initial_carry(belief.x[:1])
+    if not _same_form(needed, belief.carry):
+        raise ValueError(
+            "belief must have the records that the model carries, a "
+            f"{type(needed).__name__}, got carry={belief.carry!r}"
+        )
+    check_carry(belief.carry, n, "belief.carry", verb="be")
+    return belief
+
+
+def _same_form(a: Carry, b: Carry) -> bool:
+    """Whether two carries have the same parts."""
+    if isinstance(a, tuple) and type(a) is type(b):
+        return len(a) == len(b) and all(map(_same_form, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same_form(a[key], b[key]) for key in a)
+    apart = (tuple, dict, type(None))
+    return (a is None and b is None) or not (isinstance(a, apart) or isinstance(b, apart))

@@ -1,0 +1,265 @@
+"""The conversation of a step: questions about log-likelihoods, and their answers.
+
+`ask_about` runs a plan.  It turns the points of each look into a `Question`, collects the answers,
+and returns the particles of the step with their log-likelihoods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from skh import _checks
+from skh._numba.array_checks import first_not_below_infinity
+from skh._numba.reweighting import reweighted
+from skh._typing import Array, Indices
+from skh.filtering.belief import Belief, Predicted
+from skh.filtering.model_checks import check_carry, check_likelihood, check_log_likelihoods
+from skh.filtering.model_protocols import Carry, CarryingModel, concatenate, gather
+from skh.filtering.plans import Look, Looks, Placement, Plan
+from skh.gaussians.predictive import Predictive
+from skh.rules.base import WeightedPoints, checked_points
+
+KEPT: Any = object()  # records that an observation does not change
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Points at which the filter wants to know the log-likelihood of the observation of time ``t``.
+
+    ``x`` (m, d) are the points, read-only.  ``carry`` holds their records before the observation,
+    for models that carry records, else None.  ``look`` counts the questions of a step from 0.
+    """
+
+    t: int
+    x: Array
+    carry: Carry
+    look: int
+    _model: Any = field(repr=False)
+
+    def __len__(self) -> int:
+        """Number of points."""
+        return len(self.x)
+
+    @property
+    def states(self) -> Any:
+        """The points as states (poses, say) of a `skh.geometry.Charted` model, else None."""
+        states_of = getattr(self._model, "states_of", None)
+        return states_of(self.carry) if states_of else None
+
+    def answer(self, log_likelihood: Any, records: Carry = KEPT) -> Answer:
+        """Validate an answer; without ``records`` the observation does not change them."""
+        where = f"tell at t={self.t}"
+        values = check_log_likelihoods(log_likelihood, self.x, where, "be given").copy()
+        if records is KEPT:
+            if self.carry is not None and getattr(self._model, "updates_records", True):
+                raise TypeError(
+                    f"{where} must be given the records after the observation, "
+                    "tell(log_likelihood, records): this model carries records "
+                    "(question.carry, if the observation does not change them)"
+                )
+            return Answer(values, self.carry)
+        return Answer(values, check_carry(records, len(self.x), where, self.carry, "be given"))
+
+    def answer_of_model(self, y: Any) -> Answer:
+        """Answer by the model's likelihood of ``y``."""
+        returned = self._model.log_likelihood(self.t, self.x, y, self.carry)
+        where = f"model.log_likelihood at t={self.t}"
+        values, records = check_likelihood(returned, self.carry, self.x, where)
+        return Answer(values.copy(), records)  # a model may use its array again
+
+
+class Answer(NamedTuple):
+    """Log-likelihoods (m,) of the points of a question, and their records afterwards."""
+
+    log_likelihood: Array
+    carry: Carry
+
+
+class Evaluated(NamedTuple):
+    """Particles after step 3 with their log-likelihoods, before reweighting."""
+
+    particles: Predicted
+    log_likelihood: Array
+    n_evaluations: int
+    log_correction: Array | None = None
+    looks: tuple[Look, ...] = ()
+
+    @property
+    def prior_weights(self) -> Array:
+        """Weights of the particles as a sample of the predictive mixture."""
+        w = self.particles.w
+        if self.log_correction is None:
+            return w
+        return np.asarray(reweighted(w, self.log_correction)[0])
+
+
+class OneAtATime:
+    """A context that refuses a second user, from another thread or from within."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, object] = {}
+
+    def __enter__(self) -> Self:
+        user = object()
+        if self._users.setdefault("user", user) is not user:  # atomic, unlike a test and a store
+            raise RuntimeError(
+                "a step of this filter is under way, in another thread or in its own likelihood: "
+                "use one ParticleFilter per thread"
+            )
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._users.clear()
+
+
+class Dialogue:
+    """The step of a filter that is under way, if any; an error ends it.
+
+    A step is a generator that yields questions, is sent their answers and returns a belief.  Ended
+    by an error or cancelled, it leaves the random state as it was before.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._step: Generator[Question, Any, Belief] | None = None
+        self.random_state: Any = None  # before the step
+        self.question: Question | None = None
+
+    def begin(self, step: Generator[Question, Answer, Belief]) -> Question | Belief:
+        """Begin a step; return its first question, or its belief if it has none."""
+        self.check_closed("another one")
+        self._step, self.random_state = step, self._rng.bit_generator.state
+        return self.tell(None)
+
+    def tell(self, answer: Answer | None) -> Question | Belief:
+        """Answer the question; return the next one, or the belief at the end of the step."""
+        assert self._step is not None
+        try:
+            self.question = self._step.send(answer)
+            return self.question
+        except StopIteration as end:
+            self._step = self.random_state = self.question = None
+            return end.value  # type: ignore[no-any-return]
+        except BaseException:
+            self.cancel()
+            raise
+
+    def cancel(self) -> None:
+        """End a step that is under way."""
+        if self._step is not None:
+            step, self._step, self.question = self._step, None, None
+            self._rng.bit_generator.state, self.random_state = self.random_state, None
+            step.close()
+
+    def check_closed(self, what: str) -> None:
+        """Raise RuntimeError if a step is under way."""
+        if self._step is not None:
+            raise RuntimeError(
+                f"a step of this filter is under way: before {what}, finish it with pf.tell() or "
+                "call pf.cancel()"
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.check_closed("a copy is made")  # generators cannot be copied
+        return self.__dict__
+
+
+class Told(NamedTuple):
+    """One look: the points as the plan gave them and as the filter has them, and the answer."""
+
+    given: WeightedPoints
+    points: WeightedPoints
+    answer: Answer
+
+
+def ask_about(
+    plan: Plan,
+    p: Predictive,
+    n: int,
+    *,
+    rng: np.random.Generator,
+    t: int,
+    model: CarryingModel,
+    records: Callable[[WeightedPoints], Carry],
+) -> Generator[Question, Answer, Evaluated]:
+    """Run a plan for ``n`` points of ``p`` at time ``t``; ``records`` gives points theirs."""
+    looks = plan.plan(p, n, rng=rng)
+    told: list[Told] = []
+    log_likelihood: Any = None  # starts a generator
+    while not isinstance(given := _advance(looks, log_likelihood), Placement):
+        points = checked_points(given, p).sealed()
+        answer = yield Question(t, points.x, records(points), len(told), model)
+        told.append(Told(given, points, answer))
+        log_likelihood = answer.log_likelihood
+    return _evaluated(given, told, p, model)
+
+
+def _advance(looks: Looks, log_likelihood: Any) -> WeightedPoints | Placement:
+    """Return the points that a plan asks about next, or its placement at the end."""
+    try:
+        return looks.send(log_likelihood)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return] # checked by the caller
+
+
+def _evaluated(
+    placement: Placement, told: Sequence[Told], p: Predictive, model: CarryingModel
+) -> Evaluated:
+    """Return the points of a placement with their records and log-likelihoods."""
+    one_look = len(told) == 1 and placement.points is told[0].given and placement.asked is None
+    if one_look:  # the usual case, fast
+        points, (log_likelihood, carry) = told[0].points, told[0].answer
+    else:
+        points, asked = _checked_placement(placement, told, p)
+        log_likelihood = np.concatenate([look.answer.log_likelihood for look in told])[asked]
+        carry = _joined(model, [look.answer.carry for look in told], asked)
+    ancestor = points.component // p.components_per_particle
+    ancestor.setflags(write=False)
+    return Evaluated(
+        Predicted(points.x, points.w, ancestor, points.mmd, carry),
+        log_likelihood,
+        sum(len(look.points) for look in told),
+        _checked_correction(placement.log_correction, len(points)),
+        placement.looks,
+    )
+
+
+def _joined(model: CarryingModel, carries: Sequence[Carry], asked: Indices) -> Carry:
+    """Return the records of several looks as those of the particles of one step."""
+    carry, joined = gather(concatenate(carries), asked), getattr(model, "joined", None)
+    return check_carry(joined(carry), len(asked), "model.joined", carry) if joined else carry
+
+
+def _checked_placement(
+    placement: Placement, told: Sequence[Told], p: Predictive
+) -> tuple[WeightedPoints, Indices]:
+    """Validate that a plan places points it asked about; return them and their rows."""
+    if not told:
+        raise ValueError("a plan must ask about at least one point, got none")
+    points = checked_points(placement.points, p).sealed()
+    x = np.concatenate([look.points.x for look in told])
+    component = np.concatenate([look.points.component for look in told])
+    rows = np.arange(len(x)) if placement.asked is None else placement.asked
+    asked = _checks.indices("a plan must return the rows of its points", rows, len(x))
+    same = asked.shape == points.w.shape and np.array_equal(points.component, component[asked])
+    if not same or not np.array_equal(points.x, x[asked]):
+        raise ValueError(
+            "a plan must return points that it asked about, with their components and rows: "
+            f"got {len(points)} points and {len(asked)} rows that differ from those"
+        )
+    return points, asked
+
+
+def _checked_correction(log_correction: Array | None, n: int) -> Array | None:
+    """Validate the correction of log-likelihoods: None, or n numbers below +inf."""
+    if log_correction is None:
+        return None
+    values = np.asarray(_checks.floats("the log_correction of a plan", log_correction), order="C")
+    if values.shape != (n,) or (i := first_not_below_infinity(values)) >= 0:
+        got = f"shape {values.shape}" if values.shape != (n,) else f"{values[i]} at {i}"
+        raise ValueError(f"the log_correction of a plan must be {n} numbers below +inf, got {got}")
+    return values

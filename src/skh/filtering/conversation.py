@@ -6,8 +6,7 @@ and returns the particles of the step with their log-likelihoods.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,14 +18,13 @@ from skh._typing import Array, Indices
 from skh.filtering.belief import Belief, Predicted
 from skh.filtering.model_checks import check_carry, check_likelihood, check_log_likelihoods
 from skh.filtering.model_protocols import Carry, CarryingModel, concatenate, gather
-from skh.filtering.plans import Look, Looks, Placement, Plan
+from skh.filtering.plans import Look, Looks, Placement
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints, checked_points
 
 KEPT: Any = object()  # records that an observation does not change
 
 
-@dataclass(frozen=True, eq=False)
 class Question:
     """Points at which the filter wants to know the log-likelihood of the observation of time ``t``.
 
@@ -34,11 +32,10 @@ class Question:
     for models that carry records, else None.  ``look`` counts the questions of a step from 0.
     """
 
-    t: int
-    x: Array
-    carry: Carry
-    look: int
-    _model: Any = field(repr=False)
+    __slots__ = ("_model", "carry", "look", "t", "x")
+
+    def __init__(self, t: int, x: Array, carry: Carry, look: int, model: Any) -> None:
+        self.t, self.x, self.carry, self.look, self._model = t, x, carry, look, model
 
     def __len__(self) -> int:
         """Number of points."""
@@ -176,37 +173,16 @@ class Told(NamedTuple):
     answer: Answer
 
 
-def ask_about(
-    plan: Plan,
-    p: Predictive,
-    n: int,
-    *,
-    rng: np.random.Generator,
-    t: int,
-    model: CarryingModel,
-    records: Callable[[WeightedPoints], Carry],
-) -> Generator[Question, Answer, Evaluated]:
-    """Run a plan for ``n`` points of ``p`` at time ``t``; ``records`` gives points theirs."""
-    looks = plan.plan(p, n, rng=rng)
-    told: list[Told] = []
-    log_likelihood: Any = None  # starts a generator
-    while not isinstance(given := _advance(looks, log_likelihood), Placement):
-        points = checked_points(given, p).sealed()
-        answer = yield Question(t, points.x, records(points), len(told), model)
-        told.append(Told(given, points, answer))
-        log_likelihood = answer.log_likelihood
-    return _evaluated(given, told, p, model)
-
-
-def _advance(looks: Looks, log_likelihood: Any) -> WeightedPoints | Placement:
+def advance(looks: Looks, told: Sequence[Told]) -> WeightedPoints | Placement:
     """Return the points that a plan asks about next, or its placement at the end."""
+    log_likelihood: Any = told[-1].answer.log_likelihood if told else None  # None starts it
     try:
         return looks.send(log_likelihood)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return] # checked by the caller
 
 
-def _evaluated(
+def evaluated(
     placement: Placement, told: Sequence[Told], p: Predictive, model: CarryingModel
 ) -> Evaluated:
     """Return the points of a placement with their records and log-likelihoods."""
@@ -222,7 +198,7 @@ def _evaluated(
     return Evaluated(
         Predicted(points.x, points.w, ancestor, points.mmd, carry),
         log_likelihood,
-        sum(len(look.points) for look in told),
+        len(points) if one_look else sum(len(look.points) for look in told),
         _checked_correction(placement.log_correction, len(points)),
         placement.looks,
     )

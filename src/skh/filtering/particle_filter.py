@@ -27,7 +27,9 @@ from skh.filtering.conversation import (
     Evaluated,
     OneAtATime,
     Question,
-    ask_about,
+    Told,
+    advance,
+    evaluated,
 )
 from skh.filtering.likelihood_information import LearnedInformation, model_information
 from skh.filtering.model_checks import ZeroLikelihoodError, check_carry, hidden_moments
@@ -40,7 +42,7 @@ from skh.filtering.model_protocols import (
     propagate_jointly,
 )
 from skh.filtering.observations import fill_masked, is_missing
-from skh.filtering.plans import Plan, plan_of
+from skh.filtering.plans import Placement, Plan, plan_of
 from skh.frank_wolfe.default import default_rule
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
@@ -89,6 +91,7 @@ class ParticleFilter:
         self._model = as_carrying(model)
         self._observation_metric = getattr(model, "observation_metric", None)
         self._plan = plan_of(default_rule() if rule is None else rule)
+        self._uses_information = self._plan.uses_information
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)
         self._first = 0 if t is None else _checks.time_index("t", t)
@@ -196,23 +199,22 @@ class ParticleFilter:
 
     def _step(self, observed: bool) -> Conversation[Question, Answer, Belief]:
         """One iteration of Algorithm 2; yields questions and is sent their answers."""
-        p = self._predictive()  # step 1 or 5
+        t, p = self.t, self._predictive()  # step 1 or 5
         if not observed:  # no likelihood to resolve
-            particles = self._sample(self.t - 1, self._belief, p, self._rng)  # step 3
-            return self._include(Evaluated(particles, np.zeros(len(particles.w)), 0), None)
+            predicted = self._sample(t - 1, self._belief, p, self._rng)
+            return self._include(Evaluated(predicted, np.zeros(len(predicted.w)), 0), None)
         information = self._information(p)
         if information is not None:
             p = p.with_information(information)
-        evaluated = yield from ask_about(  # step 3
-            self._plan,
-            p,
-            self._n,
-            rng=self._rng,
-            t=self.t,
-            model=self._model,
-            records=lambda points: self._records(self.t - 1, self._belief, points, p),
-        )
-        return self._include(evaluated, information)  # step 4
+        looks = self._plan.plan(p, self._n, rng=self._rng)  # step 3
+        told: list[Told] = []
+        while not isinstance(given := advance(looks, told), Placement):
+            points = checked_points(given, p).sealed()
+            carry = self._records(t - 1, self._belief, points, p)
+            answer = yield Question(t, points.x, carry, len(told), self._model)
+            told.append(Told(given, points, answer))
+        particles = evaluated(given, told, p, self._model)
+        return self._include(particles, information)  # step 4
 
     def _predictive(self) -> Predictive:
         """Step 1 or 5: the mixture that the next particles are taken from."""
@@ -252,51 +254,46 @@ class ParticleFilter:
 
     def _information(self, p: Predictive) -> Array | None:
         """Information of the next observation, given or learned, if the rule uses it."""
-        if not self._plan.uses_information:
+        if not self._uses_information:
             return None
         if self._observation_metric is not None:
             return model_information(self._observation_metric, self.t, p)
         b = self._belief
         return None if b is None or b.information is None else b.information.matrix
 
-    def _include(self, evaluated: Evaluated, used: Array | None) -> Belief:
+    def _include(self, new: Evaluated, used: Array | None) -> Belief:
         """Step 4: reweight and normalise; ``used`` is the information that the rule had."""
-        t, new, log_likelihood = self.t, evaluated.particles, evaluated.log_likelihood
-        n, observed = len(new.w), evaluated.n_evaluations > 0
-        if evaluated.log_correction is not None:
-            log_likelihood = log_likelihood + evaluated.log_correction
-        w, increment = reweighted(new.w, log_likelihood)
+        t, (x, w, ancestor, mmd, carry), log_likelihood = self.t, new.particles, new.log_likelihood
+        if new.log_correction is not None:
+            log_likelihood = log_likelihood + new.log_correction
+        w, increment = reweighted(w, log_likelihood)
         w.setflags(write=False)
         if increment == -np.inf:
             raise ZeroLikelihoodError(
-                f"the likelihood of y at t={t} is zero at all {n} particles: pass another "
+                f"the likelihood of y at t={t} is zero at all {len(w)} particles: pass another "
                 "observation, or None for no measurement (a ParticleFilter is left unchanged)"
             )
         return Belief(
             t=t,
-            x=new.x,
+            x=x,
             w=w,
-            ancestor=new.ancestor,
-            log_evidence_increment=increment if observed else 0.0,
-            mmd=new.mmd,
-            n_likelihood_evaluations=evaluated.n_evaluations,
-            carry=new.carry,
-            z=hidden_moments(self._model, t, n, new.carry),
-            information=self._learn(evaluated, used),
-            looks=evaluated.looks,
+            ancestor=ancestor,
+            log_evidence_increment=increment if new.n_evaluations else 0.0,
+            mmd=mmd,
+            n_likelihood_evaluations=new.n_evaluations,
+            carry=carry,
+            z=hidden_moments(self._model, t, len(w), carry),
+            information=self._learn(new, used),
+            looks=new.looks,
         )
 
-    def _learn(self, evaluated: Evaluated, used: Array | None) -> LearnedInformation | None:
+    def _learn(self, new: Evaluated, used: Array | None) -> LearnedInformation | None:
         """Update the learned information; see `likelihood_information`."""
         before = None if self._belief is None else self._belief.information
-        if evaluated.n_evaluations == 0:
+        if new.n_evaluations == 0:
             return before
-        x, w, log_likelihood = (
-            evaluated.particles.x,
-            evaluated.prior_weights,
-            evaluated.log_likelihood,
-        )
+        x, w = new.particles.x, new.prior_weights
         if before is None:
-            return LearnedInformation(x, w, log_likelihood)
+            return LearnedInformation(x, w, new.log_likelihood)
         learned = used if self._observation_metric is None else None
-        return before.then(x, w, log_likelihood, pooled=learned)
+        return before.then(x, w, new.log_likelihood, pooled=learned)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from math import nan
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -47,8 +47,7 @@ class Look:
     error: float = nan
 
 
-@dataclass(frozen=True, eq=False)
-class Placement:
+class Placement(NamedTuple):
     """The points of a step, in the order of its belief, after all looks of a plan.
 
     ``asked`` (n,) is the row of each point in the concatenation of all points that the plan asked

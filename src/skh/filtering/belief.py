@@ -15,16 +15,32 @@ from skh._typing import Array, Indices
 from skh.filtering.likelihood_information import LearnedInformation
 from skh.filtering.plans import Look
 from skh.gaussians.linear_algebra import mixture_moments
+from skh.gaussians.predictive import Predictive
+from skh.rules.base import WeightedPoints
 
 
 class Predicted(NamedTuple):
     """Particles after step 3, before reweighting, with their carried records."""
 
-    x: Array
-    w: Array
-    ancestor: Indices
-    mmd: float
+    points: WeightedPoints
     carry: Any
+
+    @property
+    def x(self) -> Array:
+        """The particles."""
+        return self.points.x
+
+    @property
+    def w(self) -> Array:
+        """Their weights."""
+        return self.points.w
+
+
+def ancestors(points: WeightedPoints, p: Predictive) -> Indices:
+    """Return the particle that the component of each point belongs to."""
+    ancestor = points.component // p.components_per_particle
+    ancestor.setflags(write=False)
+    return ancestor
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ and returns the particles of the step with their log-likelihoods.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from skh import _checks
 from skh._numba.array_checks import first_not_below_infinity
 from skh._numba.reweighting import reweighted
 from skh._typing import Array, Indices
-from skh.filtering.belief import Belief, Predicted
+from skh.filtering.belief import Belief
 from skh.filtering.model_checks import check_carry, check_likelihood, check_log_likelihoods
 from skh.filtering.model_protocols import Carry, CarryingModel, concatenate, gather
 from skh.filtering.plans import Look, Looks, Placement
@@ -77,9 +77,10 @@ class Answer(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """Particles after step 3 with their log-likelihoods, before reweighting."""
+    """Points of step 3 with their records and log-likelihoods, before reweighting."""
 
-    particles: Predicted
+    points: WeightedPoints
+    carry: Carry
     log_likelihood: Array
     n_evaluations: int
     log_correction: Array | None = None
@@ -88,10 +89,9 @@ class Evaluated(NamedTuple):
     @property
     def prior_weights(self) -> Array:
         """Weights of the particles as a sample of the predictive mixture."""
-        w = self.particles.w
         if self.log_correction is None:
-            return w
-        return np.asarray(reweighted(w, self.log_correction)[0])
+            return self.points.w
+        return np.asarray(reweighted(self.points.w, self.log_correction)[0])
 
 
 class OneAtATime:
@@ -128,7 +128,8 @@ class Dialogue:
 
     def begin(self, step: Generator[Question, Answer, Belief]) -> Question | Belief:
         """Begin a step; return its first question, or its belief if it has none."""
-        self.check_closed("another one")
+        if self._step is not None:
+            self.refuse("another one")
         self._step, self.random_state = step, self._rng.bit_generator.state
         return self.tell(None)
 
@@ -152,30 +153,26 @@ class Dialogue:
             self._rng.bit_generator.state, self.random_state = self.random_state, None
             step.close()
 
-    def check_closed(self, what: str) -> None:
-        """Raise RuntimeError if a step is under way."""
-        if self._step is not None:
-            raise RuntimeError(
-                f"a step of this filter is under way: before {what}, finish it with pf.tell() or "
-                "call pf.cancel()"
-            )
+    def refuse(self, what: str) -> NoReturn:
+        """Raise RuntimeError: a step is under way."""
+        raise RuntimeError(
+            f"a step of this filter is under way: before {what}, finish it with pf.tell() or call "
+            "pf.cancel()"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        self.check_closed("a copy is made")  # generators cannot be copied
+        if self._step is not None:  # a generator cannot be copied
+            self.refuse("a copy is made")
         return self.__dict__
 
 
-class Told(NamedTuple):
-    """One look: the points as the plan gave them and as the filter has them, and the answer."""
-
-    given: WeightedPoints
-    points: WeightedPoints
-    answer: Answer
+# One look: the points as the plan gave them and as the filter has them, and the answer.
+Told = tuple[WeightedPoints, WeightedPoints, Answer]
 
 
 def advance(looks: Looks, told: Sequence[Told]) -> WeightedPoints | Placement:
     """Return the points that a plan asks about next, or its placement at the end."""
-    log_likelihood: Any = told[-1].answer.log_likelihood if told else None  # None starts it
+    log_likelihood: Any = told[-1][2].log_likelihood if told else None  # None starts it
     try:
         return looks.send(log_likelihood)
     except StopIteration as end:
@@ -186,22 +183,18 @@ def evaluated(
     placement: Placement, told: Sequence[Told], p: Predictive, model: CarryingModel
 ) -> Evaluated:
     """Return the points of a placement with their records and log-likelihoods."""
-    one_look = len(told) == 1 and placement.points is told[0].given and placement.asked is None
-    if one_look:  # the usual case, fast
-        points, (log_likelihood, carry) = told[0].points, told[0].answer
+    points, asked, correction, looks = placement
+    if len(told) == 1 and points is told[0][0] and asked is None:  # the usual case, fast
+        _, points, (log_likelihood, carry) = told[0]
+        n = log_likelihood.size
     else:
-        points, asked = _checked_placement(placement, told, p)
-        log_likelihood = np.concatenate([look.answer.log_likelihood for look in told])[asked]
-        carry = _joined(model, [look.answer.carry for look in told], asked)
-    ancestor = points.component // p.components_per_particle
-    ancestor.setflags(write=False)
-    return Evaluated(
-        Predicted(points.x, points.w, ancestor, points.mmd, carry),
-        log_likelihood,
-        len(points) if one_look else sum(len(look.points) for look in told),
-        _checked_correction(placement.log_correction, len(points)),
-        placement.looks,
-    )
+        points, asked = _checked_placement(placement, [points for _, points, _ in told], p)
+        values = np.concatenate([answer.log_likelihood for _, _, answer in told])
+        log_likelihood, n = values[asked], values.size
+        carry = _joined(model, [answer.carry for _, _, answer in told], asked)
+    if correction is not None:
+        correction = _checked_correction(correction, len(points))
+    return Evaluated(points, carry, log_likelihood, n, correction, looks)
 
 
 def _joined(model: CarryingModel, carries: Sequence[Carry], asked: Indices) -> Carry:
@@ -211,14 +204,14 @@ def _joined(model: CarryingModel, carries: Sequence[Carry], asked: Indices) -> C
 
 
 def _checked_placement(
-    placement: Placement, told: Sequence[Told], p: Predictive
+    placement: Placement, told: Sequence[WeightedPoints], p: Predictive
 ) -> tuple[WeightedPoints, Indices]:
     """Validate that a plan places points it asked about; return them and their rows."""
     if not told:
         raise ValueError("a plan must ask about at least one point, got none")
     points = checked_points(placement.points, p).sealed()
-    x = np.concatenate([look.points.x for look in told])
-    component = np.concatenate([look.points.component for look in told])
+    x = np.concatenate([look.x for look in told])
+    component = np.concatenate([look.component for look in told])
     rows = np.arange(len(x)) if placement.asked is None else placement.asked
     asked = _checks.indices("a plan must return the rows of its points", rows, len(x))
     same = asked.shape == points.w.shape and np.array_equal(points.component, component[asked])
@@ -230,10 +223,8 @@ def _checked_placement(
     return points, asked
 
 
-def _checked_correction(log_correction: Array | None, n: int) -> Array | None:
-    """Validate the correction of log-likelihoods: None, or n numbers below +inf."""
-    if log_correction is None:
-        return None
+def _checked_correction(log_correction: Array, n: int) -> Array:
+    """Validate the correction of log-likelihoods: n numbers below +inf."""
     values = np.asarray(_checks.floats("the log_correction of a plan", log_correction), order="C")
     if values.shape != (n,) or (i := first_not_below_infinity(values)) >= 0:
         got = f"shape {values.shape}" if values.shape != (n,) else f"{values[i]} at {i}"

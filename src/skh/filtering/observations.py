@@ -70,6 +70,9 @@ def is_missing(y: Any) -> bool:
     >>> [is_missing(y) for y in (None, float("nan"), [float("nan"), 1.0], "image")]
     [True, True, False, False]
     """
+    if type(y) is np.ndarray and y.dtype.kind == "f" and y.size:  # the usual case, fast
+        first = y.item(0)
+        return bool(first != first and np.isnan(y).all())
     if _is_gap(y):
         return True
     if isinstance(y, np.ma.MaskedArray):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._numba.reweighting import reweighted
 from skh._typing import RNG, Array
-from skh.filtering.belief import Belief, Predicted
+from skh.filtering.belief import Belief, Predicted, ancestors
 from skh.filtering.carried_records import move_records
 from skh.filtering.continuation import check_continuation
 from skh.filtering.conversation import (
@@ -123,14 +123,15 @@ class ParticleFilter:
         """Process the observation of time ``t``; None or all NaN: nothing was measured."""
         y = None if is_missing(y) else fill_masked(y)
         with self._alone:
-            question = self._go_on(self._dialogue.begin(self._step(y is not None)))
+            outcome = self._dialogue.begin(self._step(y is not None))
             try:
-                while question is not None:
-                    question = self._go_on(self._dialogue.tell(question.answer_of_model(y)))
+                while isinstance(outcome, Question):
+                    outcome = self._dialogue.tell(outcome.answer_of_model(y))
             except BaseException:  # leave the filter unchanged
                 self._dialogue.cancel()
                 raise
-            return self._belief  # type: ignore[return-value] # the step is complete
+            self._belief, self._next = outcome, None
+        return outcome
 
     def ask(self, *, observed: bool = True) -> Question | None:
         """Begin the step of time ``t``: return the points where its likelihood is needed.
@@ -201,8 +202,8 @@ class ParticleFilter:
         """One iteration of Algorithm 2; yields questions and is sent their answers."""
         t, p = self.t, self._predictive()  # step 1 or 5
         if not observed:  # no likelihood to resolve
-            predicted = self._sample(t - 1, self._belief, p, self._rng)
-            return self._include(Evaluated(predicted, np.zeros(len(predicted.w)), 0), None)
+            points, carry = self._sample(t - 1, self._belief, p, self._rng)  # step 3
+            return self._include(p, Evaluated(points, carry, np.zeros(len(points)), 0), None)
         information = self._information(p)
         if information is not None:
             p = p.with_information(information)
@@ -212,9 +213,8 @@ class ParticleFilter:
             points = checked_points(given, p).sealed()
             carry = self._records(t - 1, self._belief, points, p)
             answer = yield Question(t, points.x, carry, len(told), self._model)
-            told.append(Told(given, points, answer))
-        particles = evaluated(given, told, p, self._model)
-        return self._include(particles, information)  # step 4
+            told.append((given, points, answer))
+        return self._include(p, evaluated(given, told, p, self._model), information)  # step 4
 
     def _predictive(self) -> Predictive:
         """Step 1 or 5: the mixture that the next particles are taken from."""
@@ -236,12 +236,9 @@ class ParticleFilter:
     def _sample(
         self, t: int, old: Belief | Predicted | None, p: Predictive, rng: Generator
     ) -> Predicted:
-        """Step 3: particles at t + 1 from ``p``, the mixture of the ``old`` ones (or prior)."""
+        """Step 3 without an observation: particles at t + 1 from ``p``, by the rule."""
         points = checked_points(self._plan.rule(p, self._n, rng=rng), p).sealed()
-        ancestor = points.component // p.components_per_particle
-        ancestor.setflags(write=False)
-        carry = self._records(t, old, points, p)
-        return Predicted(points.x, points.w, ancestor, points.mmd, carry)
+        return Predicted(points, self._records(t, old, points, p))
 
     def _records(
         self, t: int, old: Belief | Predicted | None, points: WeightedPoints, p: Predictive
@@ -261,38 +258,40 @@ class ParticleFilter:
         b = self._belief
         return None if b is None or b.information is None else b.information.matrix
 
-    def _include(self, new: Evaluated, used: Array | None) -> Belief:
+    def _include(self, p: Predictive, new: Evaluated, used: Array | None) -> Belief:
         """Step 4: reweight and normalise; ``used`` is the information that the rule had."""
-        t, (x, w, ancestor, mmd, carry), log_likelihood = self.t, new.particles, new.log_likelihood
+        t, points, carry, log_likelihood = self.t, new.points, new.carry, new.log_likelihood
         if new.log_correction is not None:
             log_likelihood = log_likelihood + new.log_correction
-        w, increment = reweighted(w, log_likelihood)
+        w, increment = reweighted(points.w, log_likelihood)
         w.setflags(write=False)
         if increment == -np.inf:
             raise ZeroLikelihoodError(
                 f"the likelihood of y at t={t} is zero at all {len(w)} particles: pass another "
                 "observation, or None for no measurement (a ParticleFilter is left unchanged)"
             )
-        return Belief(
+        belief = object.__new__(Belief)  # three times as fast as its __init__
+        belief.__dict__.update(
             t=t,
-            x=x,
+            x=points.x,
             w=w,
-            ancestor=ancestor,
+            ancestor=ancestors(points, p),
             log_evidence_increment=increment if new.n_evaluations else 0.0,
-            mmd=mmd,
+            mmd=points.mmd,
             n_likelihood_evaluations=new.n_evaluations,
             carry=carry,
             z=hidden_moments(self._model, t, len(w), carry),
             information=self._learn(new, used),
             looks=new.looks,
         )
+        return belief
 
     def _learn(self, new: Evaluated, used: Array | None) -> LearnedInformation | None:
         """Update the learned information; see `likelihood_information`."""
         before = None if self._belief is None else self._belief.information
         if new.n_evaluations == 0:
             return before
-        x, w = new.particles.x, new.prior_weights
+        x, w = new.points.x, new.prior_weights
         if before is None:
             return LearnedInformation(x, w, new.log_likelihood)
         learned = used if self._observation_metric is None else None

@@ -17,12 +17,12 @@ from skh.trajectory import read_tum
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md", "docs/ask_and_tell.md"])
 def test_examples_on_pages_run(page, capsys):
     result = on_page(page)["result"]
     assert len(result.means) > 1
     assert np.isfinite(result.means).all()
-    assert ("[" in capsys.readouterr().out) == (page == "README.md")  # the page that prints
+    assert ("[" in capsys.readouterr().out) == (page != "docs/rao_blackwell.md")  # others print
 
 
 def test_examples_in_docstrings_run():
@@ -52,6 +52,13 @@ def test_the_code_on_the_uav_page_runs():
     scope = on_page("docs/uav.md")
     truth = scope["flight"].poses.position[-1]
     assert np.linalg.norm(scope["estimate"].position - truth) < 5
+
+
+def test_the_asynchronous_example_evaluates_likelihoods_concurrently(capsys):
+    example = runpy.run_path(str(EXAMPLES / "ask_tell.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert f"{example['N'] * example['T']} likelihoods" in printed
+    assert float(printed.split()[1]) < 0.3
 
 
 def test_worked_example_gains_from_rao_blackwellization(tmp_path):

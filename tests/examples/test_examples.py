@@ -58,7 +58,7 @@ def test_the_asynchronous_example_evaluates_likelihoods_concurrently(capsys):
     example = runpy.run_path(str(EXAMPLES / "ask_tell.py"), run_name="__main__")
     printed = capsys.readouterr().out
     assert f"{example['N'] * example['T']} likelihoods" in printed
-    assert float(printed.split()[1]) < 0.3
+    assert float(printed.split()[1]) < 0.4
 
 
 def test_worked_example_gains_from_rao_blackwellization(tmp_path):

@@ -151,6 +151,23 @@ def test_the_plan_in_the_docstring_is_its_rule():
     np.testing.assert_array_equal(a.means, b.means)
 
 
+def test_looks_that_disagree_about_a_track_end_it():
+    """Tracks of the UAV model are the same for all particles of a step."""
+    flight = skh.models.survey_flight(40, rng=0)
+    result = skh.particle_filter(
+        flight.model, flight.observations, InParts(skh.Stratified(), 5), 10, rng=0, history=True
+    )
+    records = [belief.carry.inner for belief in result.history]
+    for r in records:
+        np.testing.assert_array_equal(r.tracks, np.tile(r.tracks[0], (10, 1)))
+    assert (records[-1].tracks >= 0).any()
+    assert np.isfinite(result.means).all()
+    apart = records[-1]._replace(tracks=records[-1].tracks + 100 * np.eye(10, 1, dtype=int))
+    joined = flight.model.model.joined(apart)
+    assert (joined.tracks == -1).all()
+    np.testing.assert_array_equal(flight.model.model.joined(records[-1]).tracks, records[-1].tracks)
+
+
 @dataclass(frozen=True)
 class Corrected:
     """Points of a wider mixture, weighted back to the predictive one by a correction."""
@@ -537,6 +554,7 @@ def test_time_may_start_anywhere():
         ({"t": 1.5}, TypeError, "t must be a non-negative integer, got 1.5"),
         ({"t": True}, TypeError, "t must be a non-negative integer, got True"),
         ({"belief": "last"}, TypeError, "belief must be a Belief, such as pf.belief, got 'last'"),
+        ({"belief": 0}, TypeError, "belief must be a Belief, such as pf.belief, got 0"),
     ],
 )
 def test_wrong_starts_are_refused(options, error, message):
@@ -551,7 +569,7 @@ def test_a_belief_of_another_model_is_refused():
     plain = belief(LGSS, 0.3)
     with pytest.raises(ValueError, match="exclude each other: the step after this belief is t=1"):
         skh.ParticleFilter(LGSS, n=5, t=0, belief=plain)
-    with pytest.raises(ValueError, match="belief must have 1 dimensions, as the model has, got 3"):
+    with pytest.raises(ValueError, match="belief must have dimension 1, as the model has, got 3"):
         skh.ParticleFilter(NONLINEAR, n=5, belief=plain)
     charted = CASES["charted"][0]
     with pytest.raises(ValueError, match="records that the model carries, a ChartedCarry, got"):

@@ -9,8 +9,8 @@ from skh.filtering.model_checks import check_carry
 from skh.filtering.model_protocols import Carry, CarryingModel
 
 
-def check_continuation(model: CarryingModel, belief: Any, t: int | None) -> Belief:
-    """Validate a belief that a filter of ``model`` shall go on from."""
+def check_continuation(belief: Any, model: CarryingModel, d: int, t: int | None) -> Belief:
+    """Validate a belief that a filter of ``model``, of dimension ``d``, shall go on from."""
     if not isinstance(belief, Belief):
         raise TypeError(f"belief must be a Belief, such as pf.belief, got {belief!r}")
     if t is not None:
@@ -18,16 +18,17 @@ def check_continuation(model: CarryingModel, belief: Any, t: int | None) -> Beli
             f"t and belief exclude each other: the step after this belief is t={belief.t + 1}, "
             f"got t={t}"
         )
-    n, d = belief.x.shape
-    if (expected := model.prior().d) != d:
-        raise ValueError(f"belief must have {expected} dimensions, as the model has, got {d}")
+    if belief.x.shape[1] != d:
+        raise ValueError(
+            f"belief must have dimension {d}, as the model has, got {belief.x.shape[1]}"
+        )
     needed = model.initial_carry(belief.x[:1])
     if not _same_form(needed, belief.carry):
         raise ValueError(
             "belief must have the records that the model carries, a "
             f"{type(needed).__name__}, got carry={belief.carry!r}"
         )
-    check_carry(belief.carry, n, "belief.carry", verb="be")
+    check_carry(belief.carry, belief.n_particles, "belief.carry", verb="be")
     return belief
 
 

@@ -1,7 +1,7 @@
 """The conversation of a step: questions about log-likelihoods, and their answers.
 
-`ask_about` runs a plan.  It turns the points of each look into a `Question`, collects the answers,
-and returns the particles of the step with their log-likelihoods.
+A step of the filter yields a `Question` for each look of its plan and is sent an `Answer`.
+`Dialogue` holds the step between two calls of the filter, `evaluated` puts its looks together.
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ class Question:
 
     ``x`` (m, d) are the points, read-only.  ``carry`` holds their records before the observation,
     for models that carry records, else None.  ``look`` counts the questions of a step from 0.
+
+    >>> import skh
+    >>> pf = skh.ParticleFilter(skh.models.nonlinear_benchmark(), skh.Stratified(), 20, rng=0)
+    >>> question = pf.ask()
+    >>> question
+    Question(t=0, look=0, x of shape (20, 1))
+    >>> pf.tell(-0.5 * question.x[:, 0] ** 2) is None  # the step is complete
+    True
     """
 
     __slots__ = ("_model", "carry", "look", "t", "x")
@@ -40,6 +48,9 @@ class Question:
     def __len__(self) -> int:
         """Number of points."""
         return len(self.x)
+
+    def __repr__(self) -> str:
+        return f"Question(t={self.t}, look={self.look}, x of shape {self.x.shape})"
 
     @property
     def states(self) -> Any:

@@ -98,7 +98,9 @@ class ParticleFilter:
         self._next: Predictive | None = None  # computed when first needed
         self._alone = OneAtATime()
         self._dialogue = Dialogue(self._rng)
-        self._belief = belief and check_continuation(self._model, belief, t)
+        self._belief: Belief | None = None
+        if belief is not None:
+            self._belief = check_continuation(belief, self._model, self._prior().d, t)
 
     @property
     def t(self) -> int:

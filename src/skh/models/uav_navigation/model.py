@@ -224,6 +224,11 @@ class UavModel:
         tracks[weak_tracks(gated, log_l)] = -1
         return m, C, np.broadcast_to(tracks, (len(log_l), len(tracks)))
 
+    def joined(self, carry: Carry) -> Carry:
+        """The records of several looks; a track ends if they disagree about its slot."""
+        tracks = np.where((carry.tracks == carry.tracks[0]).all(axis=0), carry.tracks[0], -1)
+        return carry._replace(tracks=np.broadcast_to(tracks, carry.tracks.shape))
+
     def hidden_moments(self, carry: Carry) -> tuple[Array, Array]:
         """Mean (n, 15) and covariance of (v, a, b_a, omega, b_omega)."""
         C = carry.turn_covariance

@@ -14,6 +14,7 @@ from skh._typing import Array, Indices
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture
 
+DENSITIES_AT_ONCE = 1 << 18  # 2 MB of log-densities, which stay in the cache
 INVERSE_GOLDEN_RATIO = 0.6180339887498949
 
 
@@ -26,5 +27,9 @@ def sample_ancestors(p: GaussianMixture, x: Array, rng: np.random.Generator) -> 
     """
     u = np.empty(len(x))
     u[hilbert_order(x)] = (rng.random() + INVERSE_GOLDEN_RATIO * np.arange(len(x))) % 1.0
-    chosen: Indices = choose_in_rows(p.log_densities(x), p.curve, u)
+    z, chosen = p.densities.coordinates(x), np.empty(len(x), np.intp)
+    rows = max(1, DENSITIES_AT_ONCE // len(p))
+    for i in range(0, len(x), rows):  # the whole matrix (n, K) may not fit in memory
+        some = slice(i, i + rows)
+        chosen[some] = choose_in_rows(p.densities.at(z[some]), p.curve, u[some])
     return chosen

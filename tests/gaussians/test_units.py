@@ -6,7 +6,7 @@ regressions are known exactly; other results are compared with the same computat
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
@@ -26,6 +26,12 @@ from skh.gaussians.units import divide, divide_lower, invert, invertible
 
 DECADES = 12
 INDEFINITE = [[1.0, 0.0, 0.0], [0.0, 1e-12, 5e-12], [0.0, 5e-12, 1e-12]]  # a correlation of 5
+RULES = [
+    skh.Stratified(),
+    skh.QuasiMonteCarlo(),
+    skh.Matched(skh.Stratified()),
+    skh.Smoothed(skh.Matched(skh.Stratified())),
+]
 
 seeds = st.integers(0, 10**6)
 dimensions = st.integers(1, 10)
@@ -200,15 +206,22 @@ def test_variances_that_cancel_are_zero(seed, k):
     assert S[1, 1] == pytest.approx(D[1] ** 2 * 4 * a[1] @ B @ B.T @ a[1], rel=1e-9)
 
 
-@given(seeds, st.integers(1, 5), st.sampled_from([skh.Stratified(), skh.QuasiMonteCarlo()]))
-def test_points_of_singular_mixtures_have_the_units_of_the_mixture(seed, d, rule):
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("own", [False, True])
+@given(seeds, st.integers(1, 5))
+@settings(max_examples=25)
+def test_points_of_singular_mixtures_have_the_units_of_the_mixture(rule, own, seed, d):
     rng = np.random.default_rng(seed)
-    means, D = rng.normal(size=(3, d)), units(rng, d)
-    A = [loadings(rng, d, rng.integers(0, d + 1)) for _ in range(3)]
-    w = rng.random(3) + 0.1
-    plain = rule(skh.GaussianMixture(w, means, [a @ a.T for a in A]), 16, rng=seed)
-    scaled = rule(skh.GaussianMixture(w, D * means, [covariance(a, D) for a in A]), 16, rng=seed)
+    means, D, w = rng.normal(size=(3, d)), units(rng, d), rng.random(3) + 0.1
+    A = [loadings(rng, d, rng.integers(0, d + 1)) for _ in range(3 if own else 1)]
+
+    def placed(D):
+        S = np.array([covariance(a, D) for a in A])
+        return rule(skh.GaussianMixture(w, D * means, S if own else S[0]), 16, rng=seed)
+
+    plain, scaled = placed(np.ones(d)), placed(D)
     np.testing.assert_allclose(scaled.x / D, plain.x, atol=1e-6)
+    np.testing.assert_array_equal(scaled.component, plain.component)
 
 
 @given(seeds, st.integers(1, 5))

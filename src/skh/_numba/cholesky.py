@@ -29,15 +29,20 @@ def asymmetric(S, tolerance):
 
 @compiled
 def cholesky(L, S):
-    """Set ``L`` to the lower triangle with L L' = S; False if ``S`` is singular up to rounding."""
+    """Set ``L`` to the lower triangle with L L' = S; False if ``S`` may be singular.
+
+    The inverse of a small pivot multiplies the rounding errors of those that follow.
+    """
+    least = 1.0  # of the relative pivots so far
     for j in range(len(S)):
         for i in range(j):
             L[i, j] = 0.0
         square = S[j, j]
         for k in range(j):
             square -= L[j, k] * L[j, k]
-        if not square > SINGULAR_VARIANCE * S[j, j]:
+        if not least * square > SINGULAR_VARIANCE * S[j, j]:
             return False
+        least = min(least, square / S[j, j])
         L[j, j] = sqrt(square)
         inverse = 1.0 / L[j, j]
         for i in range(j + 1, len(S)):

@@ -63,6 +63,14 @@ def _regular(L: Array, S: Array) -> Array:
     return np.asarray((pivots > SINGULAR_VARIANCE * np.linalg.diagonal(S)).all(axis=-1))
 
 
+def _certainly_regular(L: Array, S: Array) -> bool:
+    """Whether all pivots exceed rounding, which the inverse of the least one before multiplies."""
+    relative = np.linalg.diagonal(L) ** 2 / np.linalg.diagonal(S)
+    before = np.minimum.accumulate(relative, axis=-1)[..., :-1]
+    certain = (before * relative[..., 1:] > SINGULAR_VARIANCE).all()
+    return bool(certain and (relative[..., :1] > SINGULAR_VARIANCE).all())
+
+
 def transpose(A: Array) -> Array:
     """Transpose each matrix of a stack."""
     return A.swapaxes(-1, -2)
@@ -143,7 +151,7 @@ def factorize(S: Array) -> tuple[Array, Array]:
     """
     try:
         L = np.asarray(np.linalg.cholesky(S))
-        if _regular(L, S).all():
+        if _certainly_regular(L, S):
             return S, L
     except np.linalg.LinAlgError:
         pass

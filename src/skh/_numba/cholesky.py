@@ -188,3 +188,19 @@ def widen_masses(L, order, rank, width):
         for a in range(fixed.size):
             for b in range(a + 1):
                 L[k, fixed[a], fixed[b]] = width[fixed[a]] * M[a, b]
+
+
+@compiled
+def invert_lower(W, L):
+    """``W[k] = L[k]^-1`` for lower triangular matrices; without pivots, so in any units."""
+    d = L.shape[1]
+    for k in range(len(L)):
+        for j in range(d):
+            for i in range(d):
+                W[k, i, j] = 0.0
+            W[k, j, j] = 1.0 / L[k, j, j]
+            for i in range(j + 1, d):
+                total = 0.0
+                for m in range(j, i):
+                    total += L[k, i, m] * W[k, m, j]
+                W[k, i, j] = -total / L[k, i, i]

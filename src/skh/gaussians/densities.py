@@ -24,6 +24,7 @@ from skh._typing import Array
 EPSILON = float(np.finfo(float).eps)
 MASS_WIDTH = 1e-10  # least delta, relative to the mixture's standard deviations
 POINT_ROUNDING = 64 * EPSILON  # error of a point on a support, relative to its coordinates
+MIN_WIDTH = 1e-140  # its inverse, times another one, must not overflow
 CONSTANT = 1e-12  # a spread this small, relative to the values, is rounding
 
 
@@ -83,7 +84,8 @@ def mass_widths(means: Array, variances: Array) -> tuple[Array, Array]:
     offset = np.divide(size, sd, out=np.zeros(len(sd)), where=varies).max()
     share = max(MASS_WIDTH, POINT_ROUNDING * float(offset))
     constant = np.where(size > 0.0, CONSTANT * size, share)
-    return np.where(varies, share * sd, constant), np.maximum(EPSILON * size, np.finfo(float).tiny)
+    width = np.maximum(np.where(varies, share * sd, constant), MIN_WIDTH)
+    return width, np.maximum(EPSILON * size, MIN_WIDTH)
 
 
 def _deviations(variances: Array, width: Array, finest: Array) -> Array:

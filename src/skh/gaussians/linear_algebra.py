@@ -10,14 +10,13 @@ from math import log, pi
 
 import numpy as np
 
-from skh._numba.cholesky import SINGULAR_VARIANCE, factor, semidefinite_factors
+from skh._numba.cholesky import SINGULAR_VARIANCE, factor, invert_lower, semidefinite_factors
 from skh._typing import Array
 from skh.gaussians.units import (
     correlations,
     deviations,
     divide,
     divide_lower,
-    invert,
     units,
 )
 
@@ -192,7 +191,15 @@ def inverse_root(B: Array) -> Array:
         L = np.linalg.cholesky(B)
     except np.linalg.LinAlgError:  # A is so large that rounding hides I
         L = np.linalg.cholesky(B * (1.0 + HIDDEN_IDENTITY * np.eye(B.shape[-1])))
-    return invert(np.asarray(L))
+    return inverse_triangle(np.asarray(L))
+
+
+def inverse_triangle(L: Array) -> Array:
+    """Inverses of lower triangular matrices (..., d, d)."""
+    W = np.empty(L.shape)
+    stack = (-1, *L.shape[-2:])
+    invert_lower(W.reshape(stack), np.ascontiguousarray(L).reshape(stack))
+    return W
 
 
 def whitener(B: Array) -> tuple[Array, Array]:

@@ -203,6 +203,17 @@ class GaussianMixture:
             return np.asarray(in_threads(place_rows, n)(self._means, L, component, z))
         return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
 
+    def squares(self, x: Array, component: Indices) -> Array:
+        """Squared Mahalanobis distance of each row to its component, for regular components."""
+        e, L = x - self.means[component], self._factors
+        if L.ndim < 2:
+            z = np.asarray(e / (L if L.ndim == 0 else L[component, None]))
+        elif L.ndim == 2:
+            z = np.asarray(np.linalg.solve(L, e.T).T)
+        else:
+            z = np.asarray(np.linalg.solve(L[component], e[..., None])[..., 0])
+        return np.asarray((z**2).sum(axis=1))
+
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d).
 

@@ -49,6 +49,8 @@ def split(
         return None
     w, S = p.weights[there], p.matrices
     view = _View(w / w.sum(), p.means[there], S[there] if S.ndim == 3 else S, resolution)
+    if not view.wide:
+        return None
     cuts = [view.cut(key, n, least) for key in (view.position, -view.position)]
     if S.ndim == 3:
         cuts.append(view.cut(np.sqrt(view.variance), n, least, by_size=True))
@@ -83,6 +85,13 @@ class _View:
         self.variance = np.broadcast_to(along, self.position.shape) + jitter_along
         self.resolved = RESOLVED_VARIANCE * np.einsum("ji,ik,jk->j", T, resolution, T)
 
+    @property
+    def wide(self) -> bool:
+        """Whether any part may be separated: no part is narrower than its components."""
+        size = np.sqrt(self.variance)
+        width = np.maximum(np.ptp(self.position, axis=1), size.max(axis=1))
+        return bool((width >= SEPARATION * size.min(axis=1)).any())
+
     def cut(
         self, key: Array, n: int, least: float, *, by_size: bool = False
     ) -> tuple[float, Indices, Indices]:
@@ -111,5 +120,5 @@ class _View:
 def _units(within: Array, between: Array, size: Array) -> Array:
     """A scale for each coordinate: the components' size, or a tiny one if they have none there."""
     spread, none = np.sqrt(within + between), NO_SPREAD * size
-    tiny = np.where(spread > none, NO_SPREAD * spread, np.maximum(1e6 * none, MIN_DEVIATION))
-    return np.where(np.sqrt(within) > tiny, np.sqrt(within), tiny)
+    tiny = np.maximum(np.where(spread > none, NO_SPREAD * spread, 1e6 * none), MIN_DEVIATION)
+    return np.maximum(np.sqrt(within), tiny)

@@ -30,9 +30,13 @@ from skh._numba.kernel_rows import kernel_row, transposed
 from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
 from skh._runtime.threads import in_threads
 from skh._typing import Array
-from skh.gaussians.linear_algebra import check_covariance, positive_root, symmetric
+from skh.gaussians.linear_algebra import (
+    check_covariance,
+    inverse_triangle,
+    positive_root,
+    symmetric,
+)
 from skh.gaussians.mixture import GaussianMixture, check_mixture
-from skh.gaussians.units import invert
 from skh.kernels.mean_map import AlignedMeanMap, add_mean_map
 
 
@@ -104,7 +108,7 @@ class GaussianKernel:
     def _to_unit(self) -> Array | None:
         """Inverse T of that factor: in coordinates T x the metric is the identity."""
         L = self._from_unit
-        return None if L is None else invert(L)
+        return None if L is None else inverse_triangle(L)
 
     def _check_dimension(self, d: int) -> None:
         if self._to_unit is not None and len(self._to_unit) != d:

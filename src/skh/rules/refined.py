@@ -106,7 +106,7 @@ class Refine:
         """Return the points to start from, and their displacements (d, n)."""
         if not support.scattered:
             moved = self._descend(mmd2, support, points, support.spread_axes(points.component))
-            if support.holds(points.x, moved):
+            if support.holds(points, moved):
                 return points, moved
         x, component = draw_points(UNBIASED, p, len(points), rng)
         points = replace(points, x=x, w=np.full(len(x), 1.0 / len(x)), component=component)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import scipy  # imports its submodules on first use
 from numpy.typing import NDArray
@@ -10,8 +12,9 @@ from skh._numba.component_densities import log_densities_skewed
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import inverse_root, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
-from skh.gaussians.separation import RESOLVED_VARIANCE
+from skh.gaussians.separation import RESOLVED_VARIANCE, all_resolved
 from skh.kernels.gaussian_kernel import GaussianKernel
+from skh.rules.base import WeightedPoints
 from skh.rules.smoothed import squared_bandwidth
 
 GRID_SPACING = 2.0**-14  # of displacements, in units of the kernel's smallest length
@@ -25,8 +28,21 @@ class Support:
     def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
         self._kernel, self._p = kernel, p
         self._finest = float(kernel.variances.min())
-        self._S = kernel.mixture(p).matrices
-        self._variances, self._axes = np.linalg.eigh(self._S)
+        self._resolved = all_resolved(p, kernel.finest(p.d))  # then nothing is singular
+
+    @cached_property
+    def _covariances(self) -> Array:
+        return self._kernel.mixture(self._p).matrices
+
+    @cached_property
+    def _axes(self) -> tuple[Array, Array]:
+        """Variances and axes of the components."""
+        variances, axes = np.linalg.eigh(self._covariances)
+        return np.asarray(variances), np.asarray(axes)
+
+    @cached_property
+    def _means(self) -> Array:
+        return self._kernel.coordinates_of(self._p.means - self._p.mean)
 
     def on_grid(self, displacement: Array) -> Array:
         """Round displacements to a grid much finer than the kernel.
@@ -37,9 +53,14 @@ class Support:
         grid = GRID_SPACING * self._finest**0.5
         return np.asarray(grid * np.round(displacement / grid))
 
-    def holds(self, x: Array, displacement: Array) -> bool:
-        """Whether all rows ``x`` are near a component after their displacement (d, n)."""
-        return bool(self.near(x, displacement).all())
+    def holds(self, points: WeightedPoints, displacement: Array) -> bool:
+        """Whether all points are near a component after their displacement (d, n)."""
+        far2 = (np.sqrt(self._p.d) + FAR) ** 2
+        if self._resolved:  # usually all are near their own components
+            x = points.x + self._kernel.from_coordinates(displacement)
+            if bool((self._p.squares(x, points.component) <= far2).all()):
+                return True
+        return bool(self.near(points.x, displacement).all())
 
     def near(self, x: Array, displacement: Array) -> NDArray[np.bool_]:
         """Whether each point is about as close to some component as draws are.
@@ -47,37 +68,47 @@ class Support:
         Between many narrow components points may be as far off as their kernel-density estimate
         is wide (see `rules.smoothed`), but not along directions without any spread.
         """
-        m = self._kernel.coordinates_of(self._p.means - self._p.mean)
+        m = self._means
         X = self._kernel.coordinates_of(x - self._p.mean) + displacement
-        there = self._projections(self._variances > SINGULAR**2 * self._finest)
+        there = self._projections(self._spread)
         between = squared_bandwidth(self._p) * symmetric((self._p.weights * m) @ m.T)
-        S = self._S + there @ between @ there + SINGULAR**2 * self._finest * np.eye(len(m))
+        S = (
+            self._covariances
+            + there @ between @ there
+            + SINGULAR**2 * self._finest * np.eye(len(m))
+        )
         squares = squared_distances(X, m, S)
         return np.asarray(squares.min(axis=1) <= (np.sqrt(len(m)) + FAR) ** 2)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether means differ along axes without spread, as those of constant parameters do."""
+        if self._resolved or self._spread.all():
+            return False
+        m = self._means
+        own = (
+            m.T if self._covariances.ndim == 3 else np.zeros((1, len(m)))
+        )  # distances to own mean, or mean
+        apart = self._projections(~self._spread) @ (m - own[..., None])
+        return bool(np.abs(apart).max() > GRID_SPACING * self._finest**0.5)
 
     def spread_axes(self, component: Indices) -> Array | None:
         """Projections (n, d, d) to the axes along which each point's component has a spread.
 
         None if all components have a spread along all axes.
         """
-        there = self._variances > SINGULAR**2 * self._finest
-        return None if there.all() else self._projections_of(component, there)
-
-    @property
-    def scattered(self) -> bool:
-        """Whether means differ along axes without spread, as those of constant parameters do."""
-        fixed = ~(self._variances > SINGULAR**2 * self._finest)
-        if not fixed.any():
-            return False
-        m = self._kernel.coordinates_of(self._p.means - self._p.mean)
-        own = m.T if self._S.ndim == 3 else np.zeros((1, len(m)))  # distances to own mean, or mean
-        apart = self._projections(fixed) @ (m - own[..., None])
-        return bool(np.abs(apart).max() > GRID_SPACING * self._finest**0.5)
+        if self._resolved or self._spread.all():
+            return None
+        return self._projections_of(component, self._spread)
 
     def resolved_axes(self, component: Indices) -> Array:
         """Projections (n, d, d) to the axes of each point's component that the kernel resolves."""
-        resolved = self._variances >= RESOLVED_VARIANCE * self._finest
+        resolved = self._axes[0] >= RESOLVED_VARIANCE * self._finest
         return self._projections_of(component, resolved)
+
+    @cached_property
+    def _spread(self) -> NDArray[np.bool_]:
+        return np.asarray(self._axes[0] > SINGULAR**2 * self._finest)
 
     def _projections_of(self, component: Indices, kept: NDArray[np.bool_]) -> Array:
         projections = self._projections(kept)
@@ -86,7 +117,8 @@ class Support:
         return np.broadcast_to(projections, (len(component), *projections.shape))
 
     def _projections(self, kept: NDArray[np.bool_]) -> Array:
-        return np.asarray((self._axes * kept[..., None, :]) @ transpose(self._axes))
+        axes = self._axes[1]
+        return np.asarray((axes * kept[..., None, :]) @ transpose(axes))
 
 
 def squared_distances(X: Array, means: Array, S: Array) -> Array:

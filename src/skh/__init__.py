@@ -12,6 +12,7 @@ A rule (`FWQuad`, `MonteCarlo`, `Stratified`, `Systematic`, `QuasiMonteCarlo`) t
 `GaussianMixture` into `WeightedPoints`; `ParticleFilter` and `particle_filter` apply it at each
 step of a `Model`.  `default_rule`, used if no rule is given, needs no kernel and no tuning.
 `Refined`, `Matched` and `Smoothed` wrap other rules: they move points, or smooth the mixture.
+`SecondLook` spends half of a rule's likelihood evaluations where the other half says it matters.
 `RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
 `geometry.Charted` models have states with angles or poses; `trajectory` and `scores` read, align
 and score trajectories.  `kalman_filter` and `jump_markov_filter` are exact references.
@@ -27,6 +28,7 @@ from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.rao_blackwell import RaoBlackwellized
+from skh.filtering.second_look import SecondLook
 from skh.filtering.series import particle_filter
 from skh.frank_wolfe.default import default_rule
 from skh.frank_wolfe.fully_corrective import FullyCorrective
@@ -75,6 +77,7 @@ __all__ = [
     "Refine",
     "Refined",
     "Rule",
+    "SecondLook",
     "Smoothed",
     "Stop",
     "Stratified",

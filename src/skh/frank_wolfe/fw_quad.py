@@ -107,6 +107,11 @@ class FWQuad:
             raise ValueError(f"tol must be None or a non-negative number, got {self.tol!r}")
 
     @property
+    def important_first(self) -> bool:
+        """True: points are chosen greedily."""
+        return True
+
+    @property
     def uses_information(self) -> bool:
         """True if the kernel is adaptive or the search rule uses it."""
         return self.kernel is None or uses_information(self.search)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
+from math import inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
 from skh._numba.resampling import inverse_transform, look_up
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
+from skh.gaussians.bump import Bump, times
 from skh.gaussians.densities import LogDensities
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.linear_algebra import (
@@ -176,6 +177,27 @@ class GaussianMixture:
         w, S = self.weights[index], self.covariances
         covariances = S[index] if S.ndim in (1, 3) else S.copy()
         return self._derived(self._known(w / w.sum(), self.means[index], covariances))
+
+    def times(self, bump: Bump) -> tuple[GaussianMixture, float]:
+        """Return p times ``bump``, normalised, and the logarithm of its integral.
+
+        Components keep their order; those that shared a covariance still do.
+
+        >>> p = GaussianMixture([0.5, 0.5], [[0.0], [4.0]], 1.0)
+        >>> q, log_Z = p.times(Bump(0.0, np.zeros(1), np.eye(1), np.zeros(1)))
+        >>> q.means.ravel(), q.covariances, q.weights.round(3)
+        (array([0., 2.]), array([[0.5]]), array([0.982, 0.018]))
+        """
+        if not isinstance(bump, Bump) or len(bump.b) != self.d:
+            raise TypeError(f"bump must be a Bump in {self.d} dimensions, got {bump!r}")
+        means, covariances, log_Z = times(bump, self.means, self.matrices)
+        with np.errstate(divide="ignore"):  # log of weight zero
+            log_w = np.log(self.weights) + log_Z
+        top = float(log_w.max())
+        w = np.exp(log_w - top)
+        total = float(w.sum())
+        product = self._known(w / total, means, covariances)
+        return self._derived(product), top + log(total)
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in storage order."""

@@ -72,6 +72,7 @@ class Rule(Protocol):
 
     In a filter the mixture is a `Predictive`, with the ``information`` of the next observation.  A
     rule that does not need it saves its computation by an attribute ``uses_information = False``.
+    A rule whose first points are the most important ones says so by ``important_first = True``.
     """
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
@@ -82,6 +83,11 @@ class Rule(Protocol):
 def uses_information(rule: Rule) -> bool:
     """Whether a rule uses the information of a `Predictive`; True by default."""
     return bool(getattr(rule, "uses_information", True))
+
+
+def important_first(rule: Rule) -> bool:
+    """Whether a rule's first points are the most important ones, as with greedy choices."""
+    return bool(getattr(rule, "important_first", False))
 
 
 def check_call(p: GaussianMixture, n: int, rng: RNG) -> tuple[int, np.random.Generator]:

@@ -68,7 +68,7 @@ class Smoothed(Wrapper):
 
     def __post_init__(self) -> None:
         _checks.rule("rule", self.rule)
-        if _smooths(self.rule):
+        if smooths(self.rule):
             raise ValueError(f"rule must not smooth as well, got {self.rule!r}")
 
     def __call__(self, p: GaussianMixture, n: int, *, rng: RNG = None) -> WeightedPoints:
@@ -80,7 +80,7 @@ class Smoothed(Wrapper):
         return replace(points, mmd=nan, shift=component_shift(p, q, share, points))
 
 
-def _smooths(rule: object) -> bool:
+def smooths(rule: object) -> bool:
     """Whether a rule, or a rule inside it, is `Smoothed`."""
     while rule is not None and not isinstance(rule, Smoothed):
         rule = getattr(rule, "rule", None)

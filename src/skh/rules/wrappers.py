@@ -8,11 +8,18 @@ from skh import _checks
 from skh._typing import RNG
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel, check_kernel, mmd
-from skh.rules.base import Rule, WeightedPoints, check_call, checked_points, uses_information
+from skh.rules.base import (
+    Rule,
+    WeightedPoints,
+    check_call,
+    checked_points,
+    important_first,
+    uses_information,
+)
 
 
 class Wrapper:
-    """Base class of rules around another ``rule``; uses information if that rule does."""
+    """Base class of rules around another ``rule``, with its properties."""
 
     rule: Rule
 
@@ -20,6 +27,11 @@ class Wrapper:
     def uses_information(self) -> bool:
         """Whether the inner rule uses it."""
         return uses_information(self.rule)
+
+    @property
+    def important_first(self) -> bool:
+        """Whether the inner rule's first points are the most important ones."""
+        return important_first(self.rule)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,246 @@
+r"""A second look: spend half of the likelihood evaluations where the first half says it matters.
+
+A rule places all n points of a step for the predictive mixture p, blind to the observation.  With a
+sharp likelihood o most evaluations are then wasted.  But the likelihood can be evaluated: a pilot
+of n/2 points shows where it is large, and p times a Gaussian-shaped surrogate of o is again a
+Gaussian mixture, for which the same rule places the other points:
+
+1. Evaluate half of the rule's points, the pilot, and fit a surrogate (`parabola`).
+2. If a second look does not promise a larger effective sample size, evaluate the other half: the
+   ordinary step, to the bit.
+3. Otherwise place points for :math:`q_l = p\, \hat o_l / Z_l`, where :math:`\hat o_l` is the
+   surrogate fitted to all evaluations so far: a few on trial, with a flatter surrogate, until
+   a look succeeds; then all others.
+4. Weigh all points together.  Point i of look k with quadrature weight :math:`v_i` gets
+
+   .. math:: w_i = \frac{\alpha_k v_i\, o(x_i)}{\sum_l \alpha_l\, \hat o_l(x_i) / Z_l},
+
+   multiple importance sampling with shares :math:`\alpha_l` (Veach and Guibas, 1995; for the pilot,
+   :math:`\hat o = Z = 1`).  The density of p cancels, and the pilot bounds the weights.  Their sum
+   estimates the evidence.
+
+Given x, a component has the same probability under p and q, since the surrogate depends on x alone.
+So ancestors, carried records and Rao-Blackwellization remain right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import exp, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from skh import _checks
+from skh._typing import Array, Indices
+from skh.filtering.likelihood_information import relative_to_best
+from skh.filtering.parabola import Parabola, Whitening, fit_parabola
+from skh.filtering.plans import Look, Looks, Placement
+from skh.frank_wolfe.default import default_rule
+from skh.gaussians.bump import Bump
+from skh.gaussians.predictive import Predictive
+from skh.rules.base import Rule, WeightedPoints, checked_points, important_first
+from skh.rules.smoothed import smooths
+
+WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
+LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
+MAX_UNEXPLAINED = 0.3  # then: leave-one-out error over the spread of the pilot's log-likelihoods
+SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
+SURE_EFFICIENCY = 0.5  # ESS of a trial relative to that of its points: more is a success
+TRIALS = 6  # a trial takes one of so many parts of n
+TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
+PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: the error
+
+
+@dataclass(frozen=True)
+class SecondLook:
+    """The points of ``rule``, half of them placed where the other half says it matters.
+
+    Given to a filter where a rule is given.  Where a second look promises nothing, the step is that
+    of the rule, to the bit; no step has more likelihood evaluations.
+
+    >>> import skh
+    >>> model = skh.models.lgss3()
+    >>> _, ys = model.simulate(5, rng=0)
+    >>> exact = skh.kalman_filter(model, ys).means
+    >>> plain = skh.particle_filter(model, ys, skh.default_rule(), 50, rng=0)
+    >>> twice = skh.particle_filter(model, ys, skh.SecondLook(), 50, rng=0)
+    >>> bool(abs(twice.means - exact).max() < 0.1 * abs(plain.means - exact).max())
+    True
+    """
+
+    rule: Rule = field(default_factory=default_rule)
+
+    def __post_init__(self) -> None:
+        _checks.rule("rule", self.rule)
+        if smooths(self.rule):
+            raise ValueError(
+                f"rule must not smooth: the surrogate multiplies p itself, got {self.rule!r}"
+            )
+
+    @property
+    def uses_information(self) -> bool:
+        """True: information about the state is the curvature of the surrogate."""
+        return True
+
+    def plan(self, p: Predictive, n: int, *, rng: np.random.Generator) -> Looks:
+        """Yield the points of each look; is sent their log-likelihoods; return the placement."""
+        points = checked_points(self.rule(p, n, rng=rng), p)
+        rows = pilot_rows(self.rule, len(points))
+        given = subset(points, rows)
+        pilot = Taken(given, (yield given))
+        verdict = judge(p, points, pilot, n)
+        if verdict.fit is None:
+            return (yield from _ordinary(points, rows, verdict))
+        looks, fit, left = [pilot], verdict.fit, n - len(rows)
+        sure = verdict.error < SURE_ERROR
+        while left > 0:
+            m = left if sure else trial_size(n, left, p.d)
+            bump = verdict.frame.bump(fit.c, fit.b, fit.H).power(1.0 if sure else TRIAL_POWER)
+            q, log_Z = p.times(bump)
+            given = checked_points(
+                self.rule(Predictive.of(q, p.components_per_particle), m, rng=rng), q
+            )
+            looks.append(Taken(given, (yield given), bump, log_Z))
+            left -= len(given)
+            sure = looks[-1].efficiency > SURE_EFFICIENCY
+            if left > 0:
+                fit = fit_all(verdict, looks)
+        return combine(looks, verdict)
+
+
+def _ordinary(points: WeightedPoints, rows: Indices, verdict: Verdict) -> Looks:
+    """Evaluate the points that are not in the pilot, and return all in their order."""
+    rest = np.setdiff1d(np.arange(len(points)), rows)
+    if len(rest):
+        yield subset(points, rest)
+    asked = np.empty(len(points), dtype=np.int64)
+    asked[np.concatenate([rows, rest])] = np.arange(len(points))
+    return Placement(points, asked, None, (verdict.look(len(points), verdict.pilot_ess),))
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A look: points, their log-likelihoods, and the bump that q was made with (None: q = p)."""
+
+    points: WeightedPoints
+    log_likelihood: Array
+    bump: Bump | None = None
+    log_norm: float = 0.0  # logarithm of Z
+
+    def log_ratio(self, x: Array) -> Array:
+        """``log(q / p)`` at the rows of x."""
+        return np.zeros(len(x)) if self.bump is None else self.bump.log(x) - self.log_norm
+
+    @property
+    def efficiency(self) -> float:
+        """The ESS relative to that of the quadrature weights."""
+        return self.ess * float(self.points.w @ self.points.w)
+
+    @property
+    def ess(self) -> float:
+        """Effective sample size after weighting by o p / q; 0 if all weights are zero."""
+        return weighted_ess(self.points.w, self.log_likelihood - self.log_ratio(self.points.x))
+
+
+class Verdict(NamedTuple):
+    """The judgement of the pilot: whether to guide, by which surrogate, and why."""
+
+    fit: Parabola | None  # None: take the ordinary step
+    frame: Whitening
+    information: Array | None  # in the frame
+    error: float
+    pilot_ess: float
+    reason: str
+
+    def look(self, n: int, ess: float) -> Look:
+        """Describe a look of ``n`` points."""
+        return Look(n, ess, self.reason, self.error)
+
+
+def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdict:
+    """Fit a surrogate to the pilot and decide whether to guide the other points by it."""
+    frame, F = Whitening.of(p), p.information
+    F = None if F is None else frame.L.T @ F @ frame.L
+    n1, d = pilot.points.x.shape
+
+    def verdict(reason: str, fit: Parabola | None = None, error: float = nan) -> Verdict:
+        return Verdict(fit, frame, F, error, pilot.ess, reason)
+
+    if n1 < 2 * (d + 1) or n1 == n:
+        return verdict("too few points for a surrogate")
+    if pilot.ess == 0.0:
+        return verdict("the likelihood is zero at the pilot")
+    fit, level = fit_parabola(frame(pilot.points.x), pilot.log_likelihood, F), pilot.log_likelihood
+    level = relative_to_best(level)
+    error = weighted_error(pilot.points.w, level, fit.left_out)
+    ordinary = weighted_ess(points.w, fit(frame(points.x))) * float(points.w @ points.w)
+    share = min(ordinary, pilot.efficiency)
+    if share < WORTHWHILE * (n - n1) / n * exp(-error * error):
+        return verdict("guided: the surrogate is accurate", fit, error)
+    if pilot.ess < LOST_ESS and fit.unexplained < MAX_UNEXPLAINED:
+        return verdict("guided: the pilot missed the peak", fit, error)
+    return verdict("a second look does not promise more", None, error)
+
+
+def weighted_error(w: Array, level: Array, left_out: Array) -> float:
+    """Root mean square of leave-one-out errors where the likelihood or its surrogate is large."""
+    share = w * np.exp(np.minimum(np.maximum(level, left_out), 0.0))
+    return float(np.sqrt(share @ (level - left_out) ** 2 / share.sum()))
+
+
+def fit_all(verdict: Verdict, looks: Sequence[Taken]) -> Parabola:
+    """Fit the surrogate to all evaluations."""
+    x = np.concatenate([look.points.x for look in looks])
+    log_likelihood = np.concatenate([look.log_likelihood for look in looks])
+    return fit_parabola(verdict.frame(x), log_likelihood, verdict.information)
+
+
+def combine(looks: Sequence[Taken], verdict: Verdict) -> Placement:
+    """Weigh the points of all looks together."""
+    shares = look_shares(looks, verdict.error)
+    x = np.concatenate([look.points.x for look in looks])
+    component = np.concatenate([look.points.component for look in looks])
+    w = np.concatenate([a * look.points.w for a, look in zip(shares, looks, strict=True)])
+    logs = np.stack([look.log_ratio(x) for look in looks]) + np.log(shares)[:, None]
+    top = logs.max(axis=0)
+    log_mixture = top + np.log(np.exp(logs - top).sum(axis=0))
+    points = WeightedPoints(x, w / w.sum(), component)
+    described = tuple(verdict.look(len(look.points), look.ess) for look in looks)
+    return Placement(points, None, -log_mixture, described)
+
+
+def look_shares(looks: Sequence[Taken], error: float) -> Array:
+    """Shares alpha: the pilot's grows with the error, the others' with their squared ESS."""
+    squares = np.array([look.ess**2 for look in looks[1:]]) + 1e-12
+    least, most = PILOT_SHARES
+    pilot = min(max(error, least), most)
+    return np.concatenate([[pilot], (1.0 - pilot) * squares / squares.sum()])
+
+
+def trial_size(n: int, left: int, d: int) -> int:
+    """Number of points of a trial; all that are left if the next look would be too small."""
+    m = max(n // TRIALS, 2 * d)
+    return m if left - m > d else left
+
+
+def pilot_rows(rule: Rule, n: int) -> Indices:
+    """Rows of the pilot: the first half where the first points matter most, else every other."""
+    half = (n + 1) // 2
+    return np.arange(half) if important_first(rule) else np.arange(0, n, 2)
+
+
+def subset(points: WeightedPoints, rows: Indices) -> WeightedPoints:
+    """Return some of the points, with weights that sum to one."""
+    w = points.w[rows]
+    return WeightedPoints(points.x[rows], w / w.sum(), points.component[rows])
+
+
+def weighted_ess(w: Array, log_weights: Array) -> float:
+    """Effective sample size of w exp(log_weights); 0 if all are zero."""
+    top = log_weights.max()
+    if top == -np.inf:
+        return 0.0
+    w = w * np.exp(log_weights - top)
+    return float(w.sum() ** 2 / (w @ w))

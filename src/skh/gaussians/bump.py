@@ -1,0 +1,91 @@
+r"""Gaussian-shaped functions :math:`\exp(c + b^\top (x - m) - (x - m)^\top H (x - m) / 2)`.
+
+With H positive semi-definite, the product of a Gaussian mixture and a bump is again a mixture
+(`times`).  For a component with mean :math:`\mu` and covariance :math:`L L^\top`, the bump at
+:math:`x = \mu + L z` is :math:`\exp(v + g^\top z - z^\top A z / 2)` with
+
+.. math:: v = \log\text{bump}(\mu), \quad g = L^\top (b - H (\mu - m)), \quad A = L^\top H L,
+
+hence the product is :math:`Z\, \mathcal N(\mu + L (I + A)^{-1} g,\; L (I + A)^{-1} L^\top)` with
+
+.. math:: \log Z = v + \tfrac12 g^\top (I + A)^{-1} g - \tfrac12 \log\det(I + A).
+
+No inverse of a covariance or of H is needed, so both may be singular; L has the units of x, and A
+has none, so the result does not depend on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skh import _checks
+from skh._typing import Array
+from skh.gaussians.linear_algebra import apply, check_covariance, factorize, symmetric, transpose
+
+
+@dataclass(frozen=True, eq=False)
+class Bump:
+    """``exp(c + b' (x - m) - (x - m)' H (x - m) / 2)``, H (d, d) positive semi-definite.
+
+    ``m`` (d,) is any point near those of interest: far from the origin, the coefficients of a
+    polynomial in x itself would lose all digits.
+
+    >>> bump = Bump(0.0, np.zeros(1), np.array([[4.0]]), np.zeros(1))
+    >>> bump.log(np.array([[0.0], [1.0]]))
+    array([ 0., -2.])
+    """
+
+    c: float
+    b: Array
+    H: Array
+    m: Array
+
+    def __post_init__(self) -> None:
+        b = _checks.shaped("b", self.b, "d")
+        H = _checks.shaped("H", self.H, len(b), len(b))
+        m = _checks.shaped("m", self.m, len(b))
+        check_covariance("H", _unit_free(H))
+        self.__dict__.update(b=b, H=H, m=m)
+
+    @classmethod
+    def _known(cls, c: float, b: Array, H: Array, m: Array) -> Bump:
+        """Build a bump from arrays that need no checks."""
+        bump = object.__new__(cls)
+        bump.__dict__.update(c=c, b=b, H=H, m=m)
+        return bump
+
+    def log(self, x: Array) -> Array:
+        """Logarithm of the bump at the rows of ``x``."""
+        off = x - self.m
+        return np.asarray(self.c + off @ self.b - 0.5 * ((off @ self.H) * off).sum(axis=1))
+
+    def power(self, beta: float) -> Bump:
+        """Return the bump raised to ``beta`` >= 0."""
+        return self._known(beta * self.c, beta * self.b, beta * self.H, self.m)
+
+
+def times(bump: Bump, means: Array, covariances: Array) -> tuple[Array, Array, Array]:
+    """Means, covariances and log Z of ``N(means[k], covariances[k]) * bump`` for each k.
+
+    ``covariances`` is (K, d, d), or (d, d) for all; so are those of the result.
+    """
+    sd = np.sqrt(np.linalg.diagonal(covariances))
+    sd = np.where(sd > 0.0, sd, 1.0)
+    L = sd[..., None] * factorize(covariances / (sd[..., None] * sd[..., None, :]))[1]
+    gradient = bump.b - (means - bump.m) @ bump.H
+    g = apply(transpose(L), gradient)
+    lambdas, axes = np.linalg.eigh(symmetric(transpose(L) @ bump.H @ L))
+    lambdas = np.maximum(lambdas, 0.0)
+    root = (L @ axes) / np.sqrt(1.0 + lambdas)[..., None, :]  # of the product's covariance
+    h = apply(transpose(axes), g) / np.sqrt(1.0 + lambdas)
+    log_Z = bump.log(means) + 0.5 * (h**2).sum(-1) - 0.5 * np.log1p(lambdas).sum(-1)
+    return means + apply(root, h), symmetric(root @ transpose(root)), log_Z
+
+
+def _unit_free(H: Array) -> Array:
+    """Scale H to a unit diagonal, as far as it has one."""
+    scale = np.sqrt(np.maximum(H.diagonal(), 0.0))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    return np.asarray(H / np.outer(scale, scale))

@@ -55,3 +55,134 @@ def test_no_step_has_more_evaluations_than_points(name, n):
 def test_a_rule_that_smooths_is_refused():
     with pytest.raises(ValueError, match="rule must not smooth"):
         skh.SecondLook(skh.Smoothed(skh.Stratified()))
+
+
+def range_bearing(outliers=0.0):
+    """A robot that measures ranges and bearings to three landmarks, with a share of outliers."""
+    landmarks = np.array([[-4.0, -3.0], [4.0, -3.0], [0.0, 5.0]])
+    sd = np.repeat([0.02, 0.01], 3)
+
+    def measured(x):
+        off = landmarks - x[:, None]
+        return np.hstack([np.hypot(*off.T).T, np.arctan2(off[..., 1], off[..., 0])])
+
+    def log_likelihood(t, x, y):
+        density = np.exp(-0.5 * ((y - measured(x)) / sd) ** 2) / sd
+        with np.errstate(divide="ignore"):
+            return np.log((1 - outliers) * density + outliers).sum(axis=1)
+
+    model = skh.model_from_functions(
+        prior=skh.GaussianMixture([1.0], [[0.0, 0.0]], 0.04),
+        transition=lambda t, x: (x, 0.04),
+        log_likelihood=log_likelihood,
+    )
+    rng = np.random.default_rng(0)
+    states = np.cumsum(0.2 * rng.standard_normal((10, 2)), axis=0)
+    return model, states, measured(states) + sd * rng.standard_normal((10, 6))
+
+
+def rmse(result, states):
+    return np.sqrt(np.mean((result.means - states) ** 2))
+
+
+@pytest.mark.parametrize("outliers", [0.0, 0.05])
+def test_sharp_sensors_need_no_luck(outliers):
+    """Positions are measured to about 1 cm; the rule alone misses them by several."""
+    model, states, ys = range_bearing(outliers)
+    plain = skh.particle_filter(model, ys, skh.default_rule(), 100, rng=0)
+    twice = skh.particle_filter(model, ys, skh.SecondLook(), 100, rng=0)
+    assert rmse(twice, states) < 0.02 < rmse(plain, states)
+    assert twice.log_evidence > plain.log_evidence
+
+
+def test_results_do_not_depend_on_units():
+    model, ys = EXACT, EXACT.simulate(5, rng=0)[1]
+    for exponents in ([12, 12, 12], [-12, -12, -12], [12, 0, -12]):
+        D = np.diag(10.0 ** np.array(exponents))
+        inverse = np.linalg.inv(D)
+        scaled = skh.models.LinearGaussian(
+            D @ model.A @ inverse,
+            model.C @ inverse,
+            D @ model.Q @ D,
+            model.R,
+            D @ model.initial_mean,
+            D @ model.initial_covariance @ D,
+        )
+        a = skh.particle_filter(model, ys, skh.SecondLook(), 40, rng=0)
+        b = skh.particle_filter(scaled, ys, skh.SecondLook(), 40, rng=0)
+        np.testing.assert_allclose(b.means @ inverse, a.means, atol=1e-4)
+        assert b.log_evidence == pytest.approx(a.log_evidence, abs=1e-3)
+
+
+def test_a_hidden_linear_part_is_marginalised_as_well():
+    model = skh.rao_blackwellize(EXACT, x=[0])
+    _, ys = EXACT.simulate(15, rng=1)
+    exact = skh.kalman_filter(EXACT, ys)
+    errors = {}
+    for rule in (skh.default_rule(), skh.SecondLook()):
+        result = skh.particle_filter(model, ys, rule, 20, rng=0)
+        joint = np.hstack([result.means, result.z_means])
+        errors[type(rule)] = np.abs(joint - exact.means).max()
+        assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.5)
+    assert errors[skh.SecondLook] < 2 * errors[skh.FWQuad]
+
+
+def test_jump_markov_systems_agree_with_the_exact_filter():
+    model = skh.models.jmls()
+    _, ys = model.simulate(10, rng=0)
+    exact = skh.jump_markov_filter(model, ys)
+    result = skh.particle_filter(model, ys, skh.SecondLook(), 200, rng=0)
+    assert np.abs(result.means - exact.means).max() < 0.1
+    assert result.log_evidence == pytest.approx(exact.log_evidence, abs=0.1)
+
+
+def strip(width):
+    """A likelihood that is zero except on a strip."""
+    return skh.model_from_functions(
+        prior=skh.GaussianMixture([1.0], [[0.0, 0.0]], 1.0),
+        transition=lambda t, x: (x, 0.1),
+        log_likelihood=lambda t, x, y: np.where(np.abs(x[:, 0] - y) < width, 0.0, -np.inf),
+    )
+
+
+@pytest.mark.parametrize("width", [0.3, 1.0, 100.0])
+def test_zero_likelihoods_are_allowed(width):
+    result = skh.particle_filter(strip(width), [0.2, 0.1, 0.0], skh.SecondLook(), 60, rng=0)
+    assert np.isfinite(result.means).all()
+    assert np.isfinite(result.log_evidence)
+
+
+def test_a_likelihood_of_zero_everywhere_leaves_the_filter_unchanged():
+    pf = skh.ParticleFilter(strip(0.3), skh.SecondLook(), 40, rng=0)
+    with pytest.raises(skh.ZeroLikelihoodError):
+        pf.step(1e9)
+    assert pf.t == 0
+    assert pf.step(0.0).n_likelihood_evaluations <= 40
+
+
+def test_many_dimensions_take_the_ordinary_step():
+    model = skh.models.lgss15()
+    _, ys = model.simulate(3, rng=0)
+    pf = skh.ParticleFilter(model, skh.SecondLook(), 20, rng=0)
+    assert [pf.step(y).looks[0].reason for y in ys] == ["too few points for a surrogate"] * 3
+
+
+def test_looks_say_what_was_done():
+    pf = skh.ParticleFilter(EXACT, skh.SecondLook(), 50, rng=0)
+    pilot, guided = pf.step(0.7).looks
+    assert (pilot.n, guided.n) == (25, 25)
+    assert pilot.reason.startswith("guided")
+    assert guided.ess > 2 * pilot.ess
+    assert guided.error < 1e-3
+
+
+def test_known_states_are_filtered():
+    """Without process noise and prior spread all points coincide."""
+    model = skh.model_from_functions(
+        prior=skh.GaussianMixture([1.0], [[1.0, 2.0]], 0.0),
+        transition=lambda t, x: (x, 0.0),
+        log_likelihood=lambda t, x, y: -0.5 * (x[:, 0] - y) ** 2,
+    )
+    result = skh.particle_filter(model, [0.0, 3.0], skh.SecondLook(), 30, rng=0)
+    np.testing.assert_allclose(result.means, [[1.0, 2.0]] * 2)
+    assert result.log_evidence == pytest.approx(-2.5)

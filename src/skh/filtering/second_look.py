@@ -5,7 +5,7 @@ sharp likelihood o most evaluations are then wasted.  But the likelihood can be 
 of n/2 points shows where it is large, and p times a Gaussian-shaped surrogate of o is again a
 Gaussian mixture, for which the same rule places the other points:
 
-1. Evaluate half of the rule's points, the pilot, and fit a surrogate (`parabola`).
+1. Evaluate half of the rule's points, the pilot, and fit a `Parabola` (`surrogates`).
 2. If a second look does not promise a larger effective sample size, evaluate the other half: the
    ordinary step, to the bit.
 3. Otherwise place points for :math:`q_l = p\, \hat o_l / Z_l`, where :math:`\hat o_l` is the
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import exp, nan
+from math import exp, inf, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -35,22 +35,34 @@ import numpy as np
 from skh import _checks
 from skh._typing import Array, Indices
 from skh.filtering.likelihood_information import relative_to_best
-from skh.filtering.parabola import Parabola, Whitening, fit_parabola
 from skh.filtering.plans import Look, Looks, Placement
+from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
+from skh.filtering.surrogates.parabola import Parabola, Whitening
 from skh.frank_wolfe.default import default_rule
 from skh.gaussians.bump import Bump
 from skh.gaussians.predictive import Predictive
+from skh.kernels.quadrature_weights import resolution
 from skh.rules.base import Rule, WeightedPoints, checked_points, important_first
+from skh.rules.sampling import QuasiMonteCarlo
 from skh.rules.smoothed import smooths
 
+POINTS_PER_SLOPE = 2  # points of the pilot for each of the d + 1 coefficients c and b, at least
+POINTS_PER_SLOPE_WITH_FLOOR = 6  # the same where a floor hides most of the likelihood
+MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to guess between them
 WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
+BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights: more is no question
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
-MAX_UNEXPLAINED = 0.3  # then: leave-one-out error over the spread of the pilot's log-likelihoods
+LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
 SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
+MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more needs a trial
 SURE_EFFICIENCY = 0.5  # ESS of a trial relative to that of its points: more is a success
-TRIALS = 6  # a trial takes one of so many parts of n
+TRIAL_PARTS = 10  # a trial takes one of so many parts of n
+POINTS_PER_DIMENSION = 2  # of a trial, at least
 TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
-PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: the error
+PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
+TRIAL_RULE = QuasiMonteCarlo()  # fast; a trial is for learning
+SHARE_POWER = 4  # of the ESS, that the shares of guided looks are proportional to
+LEAST_SHARE = 1e-12  # of another look, relative to the best
 
 
 @dataclass(frozen=True)
@@ -93,20 +105,20 @@ class SecondLook:
         verdict = judge(p, points, pilot, n)
         if verdict.fit is None:
             return (yield from _ordinary(points, rows, verdict))
-        looks, fit, left = [pilot], verdict.fit, n - len(rows)
-        sure = verdict.error < SURE_ERROR
+        looks, fit, left, sure = [pilot], verdict.fit, n - len(rows), verdict.sure(p)
         while left > 0:
-            m = left if sure else trial_size(n, left, p.d)
-            bump = verdict.frame.bump(fit.c, fit.b, fit.H).power(1.0 if sure else TRIAL_POWER)
-            q, log_Z = p.times(bump)
-            given = checked_points(
-                self.rule(Predictive.of(q, p.components_per_particle), m, rng=rng), q
-            )
-            looks.append(Taken(given, (yield given), bump, log_Z))
+            bump = verdict.frame.bump(fit).power(1.0 if sure else TRIAL_POWER)
+            q, log_norm = p.times(bump)
+            m = look_size(n, left, p.d, sure, fit.floor)
+            rule = self.rule if sure or m == left else TRIAL_RULE
+            given = checked_points(rule(q, m, rng=rng), q)
+            looks.append(Taken(given, (yield given), bump, log_norm))
             left -= len(given)
             sure = looks[-1].efficiency > SURE_EFFICIENCY
             if left > 0:
-                fit = fit_all(verdict, looks)
+                # Without information, the second trial is spent on the second best region.
+                first = len(looks) == 2 and not sure and verdict.information is None
+                fit = verdict.fit_to(looks, other=first)
         return combine(looks, verdict)
 
 
@@ -134,14 +146,14 @@ class Taken:
         return np.zeros(len(x)) if self.bump is None else self.bump.log(x) - self.log_norm
 
     @property
-    def efficiency(self) -> float:
-        """The ESS relative to that of the quadrature weights."""
-        return self.ess * float(self.points.w @ self.points.w)
-
-    @property
     def ess(self) -> float:
         """Effective sample size after weighting by o p / q; 0 if all weights are zero."""
         return weighted_ess(self.points.w, self.log_likelihood - self.log_ratio(self.points.x))
+
+    @property
+    def efficiency(self) -> float:
+        """The ESS relative to that of the quadrature weights."""
+        return self.ess * float(self.points.w @ self.points.w)
 
 
 class Verdict(NamedTuple):
@@ -158,6 +170,19 @@ class Verdict(NamedTuple):
         """Describe a look of ``n`` points."""
         return Look(n, ess, self.reason, self.error)
 
+    def sure(self, p: Predictive) -> bool:
+        """Whether the surrogate needs no trial: it is accurate, and the pilot saw the peak."""
+        if self.fit is None or self.error >= SURE_ERROR:
+            return False
+        mean = p.times(self.frame.bump(self.fit))[0].mean
+        return bool(self.fit(self.frame(mean[None]))[0] < MAX_CLIMB)
+
+    def fit_to(self, looks: Sequence[Taken], *, other: bool) -> Parabola:
+        """Fit the surrogate to all evaluations."""
+        z = self.frame(np.concatenate([look.points.x for look in looks]))
+        values = np.concatenate([look.log_likelihood for look in looks])
+        return fit_surrogate(z, values, self.information, other=other)
+
 
 def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdict:
     """Fit a surrogate to the pilot and decide whether to guide the other points by it."""
@@ -168,38 +193,57 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     def verdict(reason: str, fit: Parabola | None = None, error: float = nan) -> Verdict:
         return Verdict(fit, frame, F, error, pilot.ess, reason)
 
-    if n1 < 2 * (d + 1) or n1 == n:
+    if n1 == n or n1 < POINTS_PER_SLOPE * (d + 1):
         return verdict("too few points for a surrogate")
     if pilot.ess == 0.0:
         return verdict("the likelihood is zero at the pilot")
-    fit, level = fit_parabola(frame(pilot.points.x), pilot.log_likelihood, F), pilot.log_likelihood
-    level = relative_to_best(level)
-    error = weighted_error(pilot.points.w, level, fit.left_out)
+    if pilot.efficiency > BROAD_EFFICIENCY:
+        return verdict("the likelihood is broad")
+    fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, F)
+    error = weighted_error(fit, pilot)
     ordinary = weighted_ess(points.w, fit(frame(points.x))) * float(points.w @ points.w)
     share = min(ordinary, pilot.efficiency)
-    if share < WORTHWHILE * (n - n1) / n * exp(-error * error):
+    if share < WORTHWHILE * (n - n1) / n * exp(-(min(error, 1e3) ** 2)):
         return verdict("guided: the surrogate is accurate", fit, error)
-    if pilot.ess < LOST_ESS and fit.unexplained < MAX_UNEXPLAINED:
+    if is_lost(fit, pilot):
         return verdict("guided: the pilot missed the peak", fit, error)
     return verdict("a second look does not promise more", None, error)
 
 
-def weighted_error(w: Array, level: Array, left_out: Array) -> float:
+def is_lost(fit: Parabola, pilot: Taken) -> bool:
+    """Whether the pilot hardly saw the peak, but the surrogate shows the way to it."""
+    n1, d = pilot.points.x.shape
+    if not fit.floor:
+        few = pilot.ess < LOST_ESS or pilot.efficiency < LOST_EFFICIENCY
+        return few and fit.unexplained < MAX_UNEXPLAINED
+    dense = n1 >= POINTS_PER_SLOPE_WITH_FLOOR * (d + 1) and resolution(n1, d) < MAX_SPACING
+    return dense and pilot.efficiency < LOST_EFFICIENCY
+
+
+def weighted_error(fit: Parabola, pilot: Taken) -> float:
     """Root mean square of leave-one-out errors where the likelihood or its surrogate is large."""
-    share = w * np.exp(np.minimum(np.maximum(level, left_out), 0.0))
-    return float(np.sqrt(share @ (level - left_out) ** 2 / share.sum()))
+    if fit.left_out is None:
+        return inf
+    level = relative_to_best(pilot.log_likelihood)
+    share = pilot.points.w * np.exp(np.minimum(np.maximum(level, fit.left_out), 0.0))
+    return float(np.sqrt(share @ (level - fit.left_out) ** 2 / share.sum()))
 
 
-def fit_all(verdict: Verdict, looks: Sequence[Taken]) -> Parabola:
-    """Fit the surrogate to all evaluations."""
-    x = np.concatenate([look.points.x for look in looks])
-    log_likelihood = np.concatenate([look.log_likelihood for look in looks])
-    return fit_parabola(verdict.frame(x), log_likelihood, verdict.information)
+def look_size(n: int, left: int, d: int, sure: bool, floor: bool) -> int:
+    """Number of points of the next look: a few on trial, then all that are left.
+
+    With a floor, half of them: another peak may still appear.  No look is left with d points.
+    """
+    trial = max(n // TRIAL_PARTS, POINTS_PER_DIMENSION * d)
+    m = trial
+    if sure:
+        m = left // 2 if floor and left > 2 * trial else left
+    return m if left - m > d else left
 
 
 def combine(looks: Sequence[Taken], verdict: Verdict) -> Placement:
     """Weigh the points of all looks together."""
-    shares = look_shares(looks, verdict.error)
+    shares = look_shares(looks)
     x = np.concatenate([look.points.x for look in looks])
     component = np.concatenate([look.points.component for look in looks])
     w = np.concatenate([a * look.points.w for a, look in zip(shares, looks, strict=True)])
@@ -211,24 +255,22 @@ def combine(looks: Sequence[Taken], verdict: Verdict) -> Placement:
     return Placement(points, None, -log_mixture, described)
 
 
-def look_shares(looks: Sequence[Taken], error: float) -> Array:
-    """Shares alpha: the pilot's grows with the error, the others' with their squared ESS."""
-    squares = np.array([look.ess**2 for look in looks[1:]]) + 1e-12
-    least, most = PILOT_SHARES
-    pilot = min(max(error, least), most)
-    return np.concatenate([[pilot], (1.0 - pilot) * squares / squares.sum()])
+def look_shares(looks: Sequence[Taken]) -> Array:
+    """Shares alpha: the guided looks' grow with their squared ESS; the pilot has the rest.
 
-
-def trial_size(n: int, left: int, d: int) -> int:
-    """Number of points of a trial; all that are left if the next look would be too small."""
-    m = max(n // TRIALS, 2 * d)
-    return m if left - m > d else left
+    Where the surrogate was right, the pilot only bounds the weights.
+    """
+    ess = np.array([look.ess for look in looks[1:]])
+    shares = ess**SHARE_POWER + LEAST_SHARE
+    shares /= shares.sum()
+    efficiency = float(shares @ np.array([look.efficiency for look in looks[1:]]))
+    pilot = float(np.clip(1.0 - efficiency, *PILOT_SHARES))
+    return np.concatenate([[pilot], (1.0 - pilot) * shares])
 
 
 def pilot_rows(rule: Rule, n: int) -> Indices:
     """Rows of the pilot: the first half where the first points matter most, else every other."""
-    half = (n + 1) // 2
-    return np.arange(half) if important_first(rule) else np.arange(0, n, 2)
+    return np.arange((n + 1) // 2) if important_first(rule) else np.arange(0, n, 2)
 
 
 def subset(points: WeightedPoints, rows: Indices) -> WeightedPoints:
@@ -239,8 +281,10 @@ def subset(points: WeightedPoints, rows: Indices) -> WeightedPoints:
 
 def weighted_ess(w: Array, log_weights: Array) -> float:
     """Effective sample size of w exp(log_weights); 0 if all are zero."""
+    with np.errstate(divide="ignore"):
+        log_weights = log_weights + np.log(w)
     top = log_weights.max()
     if top == -np.inf:
         return 0.0
-    w = w * np.exp(log_weights - top)
+    w = np.exp(log_weights - top)
     return float(w.sum() ** 2 / (w @ w))

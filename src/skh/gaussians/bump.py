@@ -50,7 +50,7 @@ class Bump:
         self.__dict__.update(b=b, H=H, m=m)
 
     @classmethod
-    def _known(cls, c: float, b: Array, H: Array, m: Array) -> Bump:
+    def known(cls, c: float, b: Array, H: Array, m: Array) -> Bump:
         """Build a bump from arrays that need no checks."""
         bump = object.__new__(cls)
         bump.__dict__.update(c=c, b=b, H=H, m=m)
@@ -63,7 +63,7 @@ class Bump:
 
     def power(self, beta: float) -> Bump:
         """Return the bump raised to ``beta`` >= 0."""
-        return self._known(beta * self.c, beta * self.b, beta * self.H, self.m)
+        return self.known(beta * self.c, beta * self.b, beta * self.H, self.m)
 
 
 def times(bump: Bump, means: Array, covariances: Array) -> tuple[Array, Array, Array]:

@@ -1,0 +1,113 @@
+r"""Surrogates of likelihoods with a floor: a parabola near the best points.
+
+Outlier mixtures, likelihood fields and clipped errors are flat far from their peaks, so that no
+parabola explains all values.  But floors only lift a log-likelihood: the parabola of the peak is
+close to it at the best points, and below it elsewhere.  `fit_envelope` fits a parabola again and
+again, trusting a value the less, the more it lies above the previous fit.  Its curvature is that of
+the information learned so far; few points then suffice to find the peak.
+
+Where this fails, `zoom` guesses: a Gaussian about the best point, as wide as the distance to its
+neighbours.  Each look puts points near the best one, so the next guess is narrower: a trust region.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skh._typing import Array
+from skh.filtering.likelihood_information import relative_to_best
+from skh.filtering.surrogates.parabola import (
+    VARIANCES_OF_INFORMATION,
+    Parabola,
+    Prior,
+    Regression,
+    fit_parabola,
+    informed,
+    squares,
+)
+
+MAX_UNEXPLAINED = 0.3  # error of a parabola through all points over the spread of their values
+MAX_UNEXPLAINED_NEAR = 1.0  # the same of an envelope, over the points that it explains
+ENVELOPE_AMPLITUDES = (0.1, 1.0)  # tau: larger ones would allow any curvature
+CAUTIOUS_VARIANCE = 0.01  # kappa where a free H was not positive semi-definite
+LIFT_NOISE = 10.0  # noise of a value over a, per unit of log-likelihood above the envelope
+NEAR_ENVELOPE = 0.3  # a value this far above the envelope, over 1 + its depth, is explained
+REWEIGHTINGS = 6  # iterations
+NEIGHBOURS = 2  # of the best point, in addition to d - 1, that give the width of a guess
+FAR = 2.0  # distance of another start from the best point, over the width of a guess
+OTHER_DEPTH = 20.0  # log-likelihood of another start below the best, at most
+LEAST_SQUARE = 1e-12  # squared width of a guess, whitened
+
+
+def fit_surrogate(
+    z: Array, log_likelihood: Array, information: Array | None, *, other: bool = False
+) -> Parabola:
+    """Fit a parabola through all points where that explains them, else near the best.
+
+    ``information`` is that expected in the coordinates z.  With ``other``, the second best region
+    is taken if there is one.
+    """
+    level = relative_to_best(log_likelihood)
+    parabola = fit_parabola(z, level, information)
+    if parabola.unexplained < MAX_UNEXPLAINED:
+        return parabola
+    return fit_envelope(z, level, information, start_of(z, level, other))
+
+
+def start_of(z: Array, level: Array, other: bool) -> int:
+    """Row of the best point or, if wanted, of the best one that is far from it."""
+    best = int(level.argmax())
+    if not other:
+        return best
+    square = ((z - z[best]) ** 2).sum(axis=1)
+    far = square > FAR**2 * z.shape[1] * guessed_variance(z, best)
+    second = int(np.where(far, level, -np.inf).argmax())
+    return second if far[second] and level[second] > -OTHER_DEPTH else best
+
+
+def fit_envelope(z: Array, level: Array, information: Array | None, start: int) -> Parabola:
+    """Fit a parabola that explains the points near ``start`` and lies below the others."""
+    guess = zoom(z, start)
+    if information is None:
+        prior = Prior(guess.H, guess.H, 1.0)
+    else:
+        prior = informed(information, VARIANCES_OF_INFORMATION[-1])
+    fit = _reweighted(prior, z, level, start)
+    if fit.clamped:
+        fit = _reweighted(replace(prior, kappa=CAUTIOUS_VARIANCE), z, level, start)
+    near = level - fit(z) < NEAR_ENVELOPE * (1.0 - level)
+    if fit.clamped or fit.left_out is None or near.sum() < z.shape[1] + 2:
+        return guess
+    error, spread = (level - fit.left_out)[near], float(np.var(level[near]))
+    unexplained = float(np.sqrt(np.mean(error**2) / spread)) if spread > 0.0 else np.inf
+    return (
+        guess
+        if unexplained > MAX_UNEXPLAINED_NEAR
+        else replace(fit, unexplained=unexplained, floor=True)
+    )
+
+
+def _reweighted(prior: Prior, z: Array, level: Array, start: int) -> Parabola:
+    """Fit again and again, with more noise where a value lies above the previous fit."""
+    below = -0.5 * squares(z - z[start], prior.H0)
+    for _ in range(REWEIGHTINGS):
+        size = np.hypot(1.0 - level, LIFT_NOISE * np.maximum(level - below, 0.0))
+        fit = Regression(prior, z, level, size, ENVELOPE_AMPLITUDES).parabola()
+        below = fit(z)
+    return fit
+
+
+def zoom(z: Array, start: int) -> Parabola:
+    """Guess: a Gaussian about a point, as wide as the distance to its neighbours."""
+    H = np.eye(z.shape[1]) / guessed_variance(z, start)
+    b = H @ z[start]
+    return Parabola(float(-0.5 * z[start] @ b), b, H, None, np.inf, floor=True)
+
+
+def guessed_variance(z: Array, start: int) -> float:
+    """Mean squared distance of a point to its neighbours, per coordinate."""
+    d = z.shape[1]
+    square = np.sort(((z - z[start]) ** 2).sum(axis=1))[1 : d + NEIGHBOURS]
+    return float(max(square.mean() / d, LEAST_SQUARE))

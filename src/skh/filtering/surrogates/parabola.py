@@ -1,0 +1,207 @@
+r"""Parabolas fitted to log-likelihoods.
+
+.. math:: \log\hat o(z) = c + b^\top z - z^\top H z / 2, \qquad H \ge 0,
+
+in coordinates z in which the predictive mixture has mean zero and unit covariance.  Bayesian
+regression: values have a noise :math:`a (1 + \text{depth below the best})`, since a parabola is
+only an approximation and must be best near the maximum.  A priori the parabola is a Gaussian
+process with mean :math:`-z^\top H_0 z / 2` and covariance
+
+.. math:: \tau \bigl((1 + s)^2 / 2 + (1 + s) q + \kappa q^2 / 2\bigr),
+          \qquad q = z^\top S z', \quad s = \operatorname{tr} S.
+
+Without knowledge :math:`H_0 = 0`, S is a multiple of I, and :math:`\kappa = 1`.  Information F
+about the state, told by the model or learned, is the expected curvature: then :math:`H_0 = F`, S is
+about F, and either H is F (:math:`\kappa = 0`) or it may differ from F by some ten per cent.  One
+singular value decomposition of the features of a prior gives the marginal likelihood for every
+noise a and amplitude :math:`\tau`, and the leave-one-out errors; the best combination is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from skh._typing import Array, Indices
+from skh.filtering.likelihood_information import UNEXPECTED_SHARE
+from skh.gaussians.bump import Bump
+from skh.gaussians.linear_algebra import factorize, symmetric
+from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.adaptive import covariance_factor
+
+NOISES = (1e-6, 1e-3, 0.03, 0.3)  # a: noise of a log-likelihood over 1 + its depth below the best
+AMPLITUDES = tuple(4.0**k for k in range(-4, 5))  # tau, without unit
+VARIANCES_OF_INFORMATION = (0.0, 0.25)  # kappa where F is known: H is F, or F within about 70 %
+LEAST_SPREAD = 1e-300  # variance of log-likelihoods, to divide by
+REGRESSION_RIDGE = 1e-6  # of c and b where H was clamped, relative to the features' unit
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """Coordinates z = T (x - mean) in which a mixture has mean zero and unit covariance."""
+
+    mean: Array
+    L: Array  # x = mean + L z
+    T: Array
+
+    @classmethod
+    def of(cls, p: GaussianMixture) -> Whitening:
+        """Coordinates for the mixture ``p``."""
+        L = covariance_factor(p)
+        return cls(p.mean, L, np.asarray(np.linalg.inv(L), dtype=np.float64))
+
+    def __call__(self, x: Array) -> Array:
+        """Coordinates of the rows of ``x``."""
+        return np.asarray((x - self.mean) @ self.T.T)
+
+    def bump(self, parabola: Parabola) -> Bump:
+        """Return the exponential of a parabola in z as a function of x."""
+        H = symmetric(self.T.T @ parabola.H @ self.T)
+        return Bump.known(parabola.c, parabola.b @ self.T, H, self.mean)
+
+
+@dataclass(frozen=True, eq=False)
+class Parabola:
+    """A parabola fitted to log-likelihoods, relative to the largest of them.
+
+    ``left_out`` (n,) is the fit at each point without its value, None if it was only guessed, and
+    ``unexplained`` the root mean square of those errors over the spread of the values.  A parabola
+    of the best points alone has a ``floor``: the others lie above it.
+    """
+
+    c: float
+    b: Array
+    H: Array
+    left_out: Array | None
+    unexplained: float
+    clamped: bool = False  # H had negative eigenvalues
+    floor: bool = False
+
+    def __call__(self, z: Array) -> Array:
+        """Values at the rows of z."""
+        return np.asarray(self.c + z @ self.b - 0.5 * squares(z, self.H))
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Gaussian process over parabolas with mean -z' H0 z / 2."""
+
+    H0: Array
+    S: Array
+    kappa: float
+
+    def features(self, z: Array) -> tuple[Array, Array]:
+        """Return features (n, m) of unit variance a priori, and a root of S."""
+        s, root = 1.0 + float(np.trace(self.S)), factorize(self.S)[1]
+        u = z @ root
+        columns = [np.full((len(z), 1), s / sqrt(2.0)), sqrt(s) * u]
+        if self.kappa > 0.0:
+            i, j, scale = _pairs(z.shape[1])
+            columns.append(sqrt(self.kappa / 2.0) * scale * u[:, i] * u[:, j])
+        return np.hstack(columns), root
+
+    def coefficients(self, theta: Array, root: Array) -> tuple[float, Array, Array]:
+        """Return (c, b, H) of the parabola with these coefficients of the features."""
+        s, d = 1.0 + float(np.trace(self.S)), len(root)
+        c, b = float(theta[0]) * s / sqrt(2.0), sqrt(s) * (root @ theta[1 : d + 1])
+        if self.kappa == 0.0:
+            return c, b, self.H0
+        i, j, scale = _pairs(d)
+        M = np.zeros((d, d))
+        M[i, j] = sqrt(self.kappa / 2.0) * scale * theta[d + 1 :]
+        return c, b, symmetric(self.H0 - root @ (M + M.T) @ root.T)
+
+
+def _pairs(d: int) -> tuple[Indices, Indices, Array]:
+    """Indices i <= j, and the scale of the products u_i u_j whose squares sum to q^2."""
+    i, j = np.triu_indices(d)
+    return i.astype(np.int64), j.astype(np.int64), np.where(i == j, 1.0, sqrt(2.0))
+
+
+def squares(z: Array, H: Array) -> Array:
+    """``z' H z`` for the rows of z."""
+    return np.asarray(((z @ H) * z).sum(axis=1))
+
+
+def uninformed(d: int, level: Array) -> Prior:
+    """Prior without knowledge, scaled to the spread of the values."""
+    scale = max(-float(np.median(level)), 1.0) / d
+    return Prior(np.zeros((d, d)), scale * np.eye(d), 1.0)
+
+
+def informed(information: Array, kappa: float) -> Prior:
+    """Prior with ``information`` (d, d) as the expected curvature."""
+    d = len(information)
+    seen, axes = np.linalg.eigh(symmetric(information))
+    seen = np.maximum(seen, 0.0)
+    H0 = (axes * seen) @ axes.T
+    return Prior(H0, H0 + UNEXPECTED_SHARE * max(float(seen.sum()), 1.0) / d * np.eye(d), kappa)
+
+
+def fit_parabola(z: Array, level: Array, information: Array | None) -> Parabola:
+    """Fit a parabola to values ``level`` <= 0 at points z, by the prior of most evidence."""
+    choices = [uninformed(z.shape[1], level)]
+    if information is not None:
+        choices += [informed(information, kappa) for kappa in VARIANCES_OF_INFORMATION]
+    fits = [Regression(prior, z, level, 1.0 - level) for prior in choices]
+    return max(fits, key=lambda fit: fit.evidence).parabola()
+
+
+class Regression:
+    """Bayesian regression of ``level`` on points z with noise of relative ``size``."""
+
+    def __init__(
+        self,
+        prior: Prior,
+        z: Array,
+        level: Array,
+        size: Array,
+        amplitudes: Sequence[float] = AMPLITUDES,
+    ) -> None:
+        self.prior, self.z, self.level, self.size = prior, z, level, size
+        features, self.root = prior.features(z)
+        self.y = (level + 0.5 * squares(z, prior.H0)) / size
+        self.U, sigma, self.Vt = np.linalg.svd(features / size[:, None], full_matrices=False)
+        v = self.U.T @ self.y
+        self.rest = self.y - self.U @ v  # beyond all features
+        tau, noise = np.array(amplitudes)[:, None, None], np.array(NOISES)[:, None] ** 2
+        variances = tau * sigma**2 + noise
+        beyond = float(self.rest @ self.rest) / noise + (len(z) - len(v)) * np.log(noise)
+        evidence = -0.5 * ((v * v / variances + np.log(variances)).sum(-1) + beyond[:, 0])
+        i, j = np.unravel_index(int(evidence.argmax()), evidence.shape)
+        self.evidence = float(evidence[i, j])
+        self.kept = noise[j, 0] / variances[i, j]  # share of v that the fit leaves as residual
+        self.theta = self.Vt.T @ (tau[i, 0, 0] * sigma / variances[i, j] * v)
+        self.v = v
+
+    def parabola(self) -> Parabola:
+        """Return the posterior mean, with H clamped to be positive semi-definite."""
+        c, b, H = self.prior.coefficients(self.theta, self.root)
+        lambdas, axes = np.linalg.eigh(H)
+        negative = bool(lambdas[0] < 0.0) and self.prior.kappa > 0.0
+        if negative:
+            H = (axes * np.maximum(lambdas, 0.0)) @ axes.T
+            c, b = self._refitted(H)
+        error = self._errors_left_out()
+        spread = max(float(np.var(self.level)), LEAST_SPREAD)
+        unexplained = sqrt(float(np.mean(error**2)) / spread)
+        return Parabola(c, b, H, self.level - error, unexplained, negative)
+
+    def _errors_left_out(self) -> Array:
+        """Errors of the fit at each point without its value, by the smoother's diagonal."""
+        residual = self.U @ (self.kept * self.v) + self.rest
+        U2 = self.U * self.U
+        return np.asarray(
+            self.size * residual / np.maximum(U2 @ self.kept + 1.0 - U2.sum(1), 1e-300)
+        )
+
+    def _refitted(self, H: Array) -> tuple[float, Array]:
+        """Fit c and b again for given H."""
+        values = (self.level + 0.5 * squares(self.z, H)) / self.size
+        features = np.column_stack([np.ones(len(self.z)), self.z]) / self.size[:, None]
+        gram = features.T @ features + REGRESSION_RIDGE * np.eye(features.shape[1])
+        solution = np.linalg.solve(gram, features.T @ values)
+        return float(solution[0]), np.asarray(solution[1:], dtype=np.float64)

@@ -47,6 +47,7 @@ from skh.rules.sampling import QuasiMonteCarlo
 from skh.rules.smoothed import smooths
 
 POINTS_PER_SLOPE = 2  # points of the pilot for each of the d + 1 coefficients c and b, at least
+POINTS_PER_COEFFICIENT = 0.5  # of the whole parabola, to go where the pilot has not been
 POINTS_PER_SLOPE_WITH_FLOOR = 6  # the same where a floor hides most of the likelihood
 MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to guess between them
 WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
@@ -56,12 +57,12 @@ LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weight
 SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
 MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more needs a trial
 SURE_EFFICIENCY = 0.5  # ESS of a trial relative to that of its points: more is a success
-TRIAL_PARTS = 10  # a trial takes one of so many parts of n
-POINTS_PER_DIMENSION = 2  # of a trial, at least
+TRIAL_PARTS = 10  # a trial takes one of so many parts of n, and d + 2 points at least
 TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
 PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
 TRIAL_RULE = QuasiMonteCarlo()  # fast; a trial is for learning
 SHARE_POWER = 4  # of the ESS, that the shares of guided looks are proportional to
+TRIAL_VALUE = 0.3  # ESS of a trial's points that one of the rule's points is worth
 LEAST_SHARE = 1e-12  # of another look, relative to the best
 
 
@@ -112,7 +113,7 @@ class SecondLook:
             m = look_size(n, left, p.d, sure, fit.floor)
             rule = self.rule if sure or m == left else TRIAL_RULE
             given = checked_points(rule(q, m, rng=rng), q)
-            looks.append(Taken(given, (yield given), bump, log_norm))
+            looks.append(Taken(given, (yield given), bump, log_norm, rule is not self.rule))
             left -= len(given)
             sure = looks[-1].efficiency > SURE_EFFICIENCY
             if left > 0:
@@ -140,6 +141,7 @@ class Taken:
     log_likelihood: Array
     bump: Bump | None = None
     log_norm: float = 0.0  # logarithm of Z
+    trial: bool = False  # points by the fast rule
 
     def log_ratio(self, x: Array) -> Array:
         """``log(q / p)`` at the rows of x."""
@@ -215,7 +217,8 @@ def is_lost(fit: Parabola, pilot: Taken) -> bool:
     n1, d = pilot.points.x.shape
     if not fit.floor:
         few = pilot.ess < LOST_ESS or pilot.efficiency < LOST_EFFICIENCY
-        return few and fit.unexplained < MAX_UNEXPLAINED
+        determined = n1 >= POINTS_PER_COEFFICIENT * (d + 1) * (d + 2) / 2
+        return few and determined and fit.unexplained < MAX_UNEXPLAINED
     dense = n1 >= POINTS_PER_SLOPE_WITH_FLOOR * (d + 1) and resolution(n1, d) < MAX_SPACING
     return dense and pilot.efficiency < LOST_EFFICIENCY
 
@@ -234,7 +237,7 @@ def look_size(n: int, left: int, d: int, sure: bool, floor: bool) -> int:
 
     With a floor, half of them: another peak may still appear.  No look is left with d points.
     """
-    trial = max(n // TRIAL_PARTS, POINTS_PER_DIMENSION * d)
+    trial = max(n // TRIAL_PARTS, d + 2)
     m = trial
     if sure:
         m = left // 2 if floor and left > 2 * trial else left
@@ -260,7 +263,7 @@ def look_shares(looks: Sequence[Taken]) -> Array:
 
     Where the surrogate was right, the pilot only bounds the weights.
     """
-    ess = np.array([look.ess for look in looks[1:]])
+    ess = np.array([look.ess * (TRIAL_VALUE if look.trial else 1.0) for look in looks[1:]])
     shares = ess**SHARE_POWER + LEAST_SHARE
     shares /= shares.sum()
     efficiency = float(shares @ np.array([look.efficiency for look in looks[1:]]))

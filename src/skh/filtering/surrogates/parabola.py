@@ -36,6 +36,7 @@ NOISES = (1e-6, 1e-3, 0.03, 0.3)  # a: noise of a log-likelihood over 1 + its de
 AMPLITUDES = tuple(4.0**k for k in range(-4, 5))  # tau, without unit
 VARIANCES_OF_INFORMATION = (0.0, 0.25)  # kappa where F is known: H is F, or F within about 70 %
 LEAST_SPREAD = 1e-300  # variance of log-likelihoods, to divide by
+LEAST_FREEDOM = 1e-15  # share of a value that its fit leaves as residual; less is rounding
 REGRESSION_RIDGE = 1e-6  # of c and b where H was clamped, relative to the features' unit
 
 
@@ -194,9 +195,8 @@ class Regression:
         """Errors of the fit at each point without its value, by the smoother's diagonal."""
         residual = self.U @ (self.kept * self.v) + self.rest
         U2 = self.U * self.U
-        return np.asarray(
-            self.size * residual / np.maximum(U2 @ self.kept + 1.0 - U2.sum(1), 1e-300)
-        )
+        free = U2 @ self.kept + np.maximum(1.0 - U2.sum(axis=1), 0.0)
+        return np.asarray(self.size * residual / np.maximum(free, LEAST_FREEDOM))
 
     def _refitted(self, H: Array) -> tuple[float, Array]:
         """Fit c and b again for given H."""

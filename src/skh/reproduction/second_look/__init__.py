@@ -1,0 +1,1 @@
+"""Beyond the paper: a second look at equal numbers of likelihood evaluations."""

@@ -6,6 +6,7 @@ from skh.reproduction.default.tasks import Default
 from skh.reproduction.mixture.tasks import Mixture
 from skh.reproduction.runtime.tasks import Runtime
 from skh.reproduction.search_points.tasks import SearchPoints
+from skh.reproduction.second_look.tasks import SecondLookStudy
 from skh.reproduction.synthetic.tasks import Synthetic
 from skh.reproduction.uav.tasks import Uav
 
@@ -45,6 +46,16 @@ DEFAULT = Default(
     T_jmls=3,
     reference_particles=500,
 )
-SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC, DEFAULT, UAV)
+SECOND_LOOK = SecondLookStudy(
+    models=("lgss3", "range-bearing", "counts"),
+    n=(20, 30),
+    batches=2,
+    T=3,
+    bootstrap=(100, 400),
+    bootstrap_batches=1,
+    timed=("lgss3",),
+    timed_batches=1,
+)
+SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC, DEFAULT, SECOND_LOOK, UAV)
 # For the engines: a few short tasks of both kinds of reference.
 FILTERS = replace(SYNTHETIC, models=("jmls", "nonlinear"), n=(6, 9, 12), batches=8)

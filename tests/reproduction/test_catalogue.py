@@ -23,7 +23,15 @@ def test_claim_names_are_unique():
 
 def test_quick_and_full_are_the_same_experiments():
     names = {entry.name for entry in STUDIES}
-    assert {"mixture", "search-points", "runtime", "synthetic", "default", "uav"} <= names
+    assert {
+        "mixture",
+        "search-points",
+        "runtime",
+        "synthetic",
+        "default",
+        "second-look",
+        "uav",
+    } <= names
     assert {*names, "demo"} == set(EXPERIMENTS)
     for entry in EXPERIMENTS.values():
         quick, full = (entry.experiment(quick=quick) for quick in (True, False))

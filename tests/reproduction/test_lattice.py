@@ -5,7 +5,13 @@ import pytest
 
 import skh
 from skh.models import RangeBearing
-from skh.reproduction.second_look.lattice import grow, lattice_filter, log_density_of, temper
+from skh.reproduction.second_look.lattice import (
+    explore,
+    grow,
+    lattice_filter,
+    log_density_of,
+    temper,
+)
 
 
 def test_lattices_equal_the_kalman_filter():
@@ -59,3 +65,16 @@ def test_tempering_keeps_a_tenth_of_the_points():
     assert 0 < power < 1
     assert 1 / (w**2).sum() == pytest.approx(100.1, rel=1e-3)
     assert temper(np.zeros(1_001), 0 * log_l)[0] == 1.0
+
+
+def test_a_likelihood_too_rough_to_sample_still_has_a_lattice():
+    """The exploration gives up tempering a likelihood with two far peaks, and scales by hand."""
+    p = skh.GaussianMixture([1.0], [[0.0]], 1.0)
+
+    def likelihood(x):
+        return np.logaddexp(-0.5 * ((x[:, 0] - 2) / 1e-5) ** 2, -0.5 * ((x[:, 0] + 2) / 1e-5) ** 2)
+
+    seeds, covariance = explore(p, log_density_of(p), likelihood, np.random.default_rng(0))
+    assert len(seeds)
+    assert np.isfinite(covariance).all()
+    assert covariance[0, 0] > 0

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from skh.reproduction import default, demo, mixture, runtime, search_points, synthetic, uav
+from skh.reproduction import (
+    default,
+    demo,
+    mixture,
+    runtime,
+    search_points,
+    second_look,
+    synthetic,
+    uav,
+)
 from skh.reproduction.entry import Entry
 
 # What `skh reproduce all` runs.  Short ones come first: an interrupted run has some complete.
@@ -12,6 +21,7 @@ STUDIES: tuple[Entry, ...] = (
     runtime.EXPERIMENT,
     synthetic.EXPERIMENT,
     default.EXPERIMENT,
+    second_look.EXPERIMENT,
     uav.EXPERIMENT,
 )
 EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

@@ -40,6 +40,7 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "smoothed PF": ("#9a9a9a", "h", "--"),
     "smoothed": ("#2f8f9d", "h", "-"),
     "default": ("black", "o", "-"),
+    "second look": (RED, "D", "-"),
 }
 OTHER = ("0.4", "x", "-")  # rules that have no look of their own
 LABELS = {

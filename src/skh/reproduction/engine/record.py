@@ -34,3 +34,4 @@ class Record:
     x: float = nan  # coordinates at that moment or at the end, e.g. the estimated position
     y: float = nan
     z: float = nan
+    guided: float = nan  # share of the steps with a second look

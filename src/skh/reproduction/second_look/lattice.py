@@ -28,7 +28,8 @@ from skh.gaussians.mixture import GaussianMixture
 
 CUTOFF = 18.0  # log of the density, relative to the highest, below which a point is left out
 SEED_DEPTH = 12.0  # the same, for points of the sample from which the lattice is grown
-SAMPLE = 2_000  # points of each importance sample
+FIRST_SAMPLE = 4_000  # points from the predictive
+SAMPLE = 2_000  # points of each further importance sample
 TEMPERED_ESS = 0.1  # smallest share of effective points when a likelihood is tempered
 MOST_TEMPERINGS = 40
 STALLED = 1.3  # a power that grows by less calls for a closer look at the best points,
@@ -83,9 +84,11 @@ def _step(
     def likelihood(x: Array) -> Array:
         return model.log_likelihood(t, x, y)
 
-    seeds, covariance = explore(p, before, likelihood, rng)
-    basis = np.diag(spacing) if spacing is not None else None
-    if basis is None:
+    if spacing is not None:
+        x, _ = p.sample(FIRST_SAMPLE, rng=rng)
+        seeds, basis = _above([(x, before(x) + likelihood(x))], SEED_DEPTH), np.diag(spacing)
+    else:
+        seeds, covariance = explore(p, before, likelihood, rng)
         basis = np.asarray(fineness * np.linalg.cholesky(covariance), dtype=np.float64)
     x, log_f = grow(lambda x: before(x) + likelihood(x), seeds, basis, rng)
     total = float(logsumexp(log_f))
@@ -123,7 +126,7 @@ def explore(
     does not increase, between the floor of a likelihood and its peak, the next sample is taken
     around the best points so far, ever more closely.
     """
-    x, _ = p.sample(2 * SAMPLE, rng=rng)
+    x, _ = p.sample(FIRST_SAMPLE, rng=rng)
     log_p, log_l = before(x), likelihood(x)
     log_q, seen = log_p, [(x, log_p + log_l)]
     last, zooms = 0.0, 0
@@ -141,7 +144,7 @@ def explore(
         x, _ = proposal.sample(SAMPLE, rng=rng)
         log_p, log_l, log_q = before(x), likelihood(x), log_density_of(proposal)(x)
         seen.append((x, log_p + log_l))
-    raise RuntimeError("the likelihood is too sharp for the reference's importance sample")
+    return _above(seen, SEED_DEPTH), power * covariance  # as narrow as a Gaussian's would become
 
 
 def _above(seen: list[tuple[Array, Array]], depth: float, at_least: int = 1) -> Array:

@@ -21,7 +21,7 @@ from small import MIXTURE, SMALL
 PICTURES = {
     *("mixture", "search-points", "runtime", "break-even", "synthetic"),
     *("synthetic-lgss3", "synthetic-lgss15", "synthetic-jmls", "synthetic-nonlinear"),
-    *("default", "second-look", "second-look-particles"),
+    *("default", "second-look", "second-look-particles", "second-look-step"),
     *("uav", "uav-flights", "uav-step", "uav-above"),
 }
 

@@ -12,6 +12,7 @@ from skh.reproduction.second_look import EXPERIMENT, claims
 from skh.reproduction.second_look.cases import BROAD, CASES, Data, data_of, told
 from skh.reproduction.second_look.equal_particles import equal_particles
 from skh.reproduction.second_look.figures import pictures
+from skh.reproduction.second_look.one_step import Watched, ellipse
 from skh.reproduction.second_look.runs import Run
 from skh.reproduction.second_look.tasks import (
     AGAIN,
@@ -188,16 +189,17 @@ def test_claims_and_figures_take_what_there_is(records):
     verdicts = judge("second-look", EXPERIMENT.claims, records)
     assert len(verdicts) == len(EXPERIMENT.claims)
     assert any(v.verdict.holds for v in verdicts)
-    assert [p.name for p in pictures(records)] == ["second-look", "second-look-particles"]
-    some = [r for r in records if r.rule != BOOTSTRAP]
+    names = ["second-look", "second-look-particles", "second-look-step"]
+    assert [p.name for p in pictures(records)] == names
+    some = [r for r in records if r.rule != BOOTSTRAP and not r.rule.startswith("step: ")]
     assert [p.name for p in pictures(some)] == ["second-look"]
 
 
 def test_quick_has_every_kind_of_task():
     kinds = {task.cell[1:] for task in SecondLookStudy.quick().tasks()}
-    assert kinds == {(), ("times",), ("bootstrap",)}
+    assert kinds == {(), ("times",), ("bootstrap",), ("one-step",)}
     full = SecondLookStudy().tasks()
-    assert len({task.key for task in full}) == len(full) == 20 * 30 + 4 * 3 + 13 * 3
+    assert len({task.key for task in full}) == len(full) == 20 * 30 + 4 * 3 + 13 * 3 + 1
 
 
 def test_a_run_equals_the_filter():
@@ -227,3 +229,25 @@ def test_references_differ_by_their_error_and_headings_wrap():
     turned = data.means + np.array([0.0, 0.0, 2 * np.pi])
     assert data.rmse(turned) == pytest.approx(0.0, abs=1e-12)
     assert data_of("jmls", 0, 3).means_error == 0.0
+
+
+def test_a_watched_plan_changes_nothing_and_an_ellipse_has_its_moments():
+    model = skh.models.range_bearing()
+    _, ys = model.simulate(4, rng=0)
+    watched = Watched(skh.SecondLook())
+    results = [skh.particle_filter(model, ys, r, 30, rng=1) for r in (watched, skh.SecondLook())]
+    np.testing.assert_array_equal(results[0].means, results[1].means)
+    assert sum(len(look) for look in watched.looks) == 30
+    S = np.array([[2.0, 0.5], [0.5, 1.0]])
+    contour = ellipse(np.array([1.0, 2.0]), S) - [1.0, 2.0]
+    np.testing.assert_allclose((contour @ np.linalg.inv(S) * contour).sum(axis=1), 4.0)
+
+
+def test_the_drawn_step_has_all_its_points(records):
+    weights = [r.z for r in records if r.rule in ("step: pilot", "step: look")]
+    assert len(weights) == 30
+    assert sum(weights) == pytest.approx(1.0)
+    assert {r.rule for r in records if r.rule.startswith("step: ")} == {
+        *("step: predictive", "step: posterior", "step: surrogate"),
+        *("step: pilot", "step: look"),
+    }

@@ -113,8 +113,8 @@ BROAD = {
     "volatility": Case("Stochastic volatility", models.stochastic_volatility, fixed_lattice(0.06)),
     "nonlinear": Case("Nonlinear benchmark", models.nonlinear_benchmark, fixed_lattice(0.03)),
     "jmls": Case("JMLS", models.jmls, enumerated, 12),
-    "bearings": Case("Bearings only", models.bearings_only, partial(sampled, particles=200_000)),
-    "lorenz63": Case("Lorenz 63", models.lorenz63, fixed_lattice(0.6, 0.7, 0.7)),
+    "bearings": Case("Bearings only", models.bearings_only, partial(sampled, particles=500_000)),
+    "lorenz63": Case("Lorenz 63", models.lorenz63, fixed_lattice(0.8, 0.9, 0.9)),
     "localisation": Case("Localisation", models.localisation, fixed_lattice(0.06, 0.06)),
     "counts": Case("Counts", models.counts, fixed_lattice(0.1)),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,23 @@ from skh.reproduction import style
 from skh.reproduction.engine.record import Record
 from skh.reproduction.second_look.cases import FLOORS, SHARP, TITLES
 from skh.reproduction.second_look.claims import cells_of, relative
+from skh.reproduction.second_look.one_step import (
+    LOOK,
+    PILOT,
+    POSTERIOR,
+    PREDICTIVE,
+    RADIUS,
+    SURROGATE,
+)
 from skh.reproduction.second_look.tasks import BOOTSTRAP, LOOKS, PLAIN
 from skh.reproduction.statistics import Ratio, batches, medians
 
+ELLIPSES = {  # colour, line and name
+    PREDICTIVE: (style.GREY, "-", "predictive"),
+    SURROGATE: (style.RED, "--", "predictive times surrogate"),
+    POSTERIOR: ("black", "-", "posterior, exact"),
+}
+DOTS = {PILOT: (style.BLUE, "pilot"), LOOK: (style.RED, "second look")}
 SHADES = {20: "#9ecae1", 50: "#3b75af", 100: "#08306b"}  # of N
 COLUMNS = 4
 
@@ -23,6 +38,8 @@ def pictures(records: Sequence[Record]) -> list[style.Picture]:
     found = [_ratios(records)]
     if any(r.rule == BOOTSTRAP for r in records):
         found.append(_against_random(records))
+    if any(r.rule == PILOT for r in records):
+        found.append(_one_step([r for r in records if not isnan(r.time)]))
     return found
 
 
@@ -106,3 +123,47 @@ def _panel(axis: Any, of_model: Sequence[Record], title: str) -> None:
         axis.axhline(floor, color="0.5", linestyle=":", linewidth=1.0)
     ticks = [n for n in (100, 1_000, 10_000, 100_000, 1_000_000) if n <= max(random)]
     style.log_axes(axis, ticks, "evaluations per step", "RMSE", title)
+
+
+def _one_step(of_step: Sequence[Record]) -> style.Picture:
+    """The same step twice: in the scale of the predictive, and in that of the posterior."""
+    figure = style.blank(9.0, 4.6)
+    axes = figure.subplots(1, 2)
+    for axis, scale in zip(axes, (PREDICTIVE, POSTERIOR), strict=True):
+        for rule, (colour, line, name) in ELLIPSES.items():
+            axis.plot(*_places(of_step, rule)[:2], color=colour, linestyle=line, label=name)
+        for rule, (colour, name) in DOTS.items():
+            x, y, w = _places(of_step, rule)
+            size = 8 + 400 * w
+            axis.scatter(x, y, s=size, color=colour, alpha=0.7, linewidths=0, label=name, zorder=3)
+        _frame(axis, *_places(of_step, scale)[:2])
+    axes[0].set_title("the step")
+    axes[1].set_title("its posterior")
+    style.legend(figure, np.array(axes))
+    n = of_step[0].n
+    caption = (
+        f"One step of a filter that looks twice, on range-bearing with N = {n}. The pilot, half of "
+        "the evaluations, is placed for the predictive distribution, blind to the observation; the "
+        "other half for its product with the surrogate that was fitted to the pilot. Areas are "
+        f"proportional to weights, ellipses are at {RADIUS:g} standard deviations; on the right, "
+        "the neighbourhood of the posterior."
+    )
+    return style.Picture("second-look-step", caption, figure)
+
+
+def _places(of_step: Sequence[Record], rule: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates and weights of the points of a kind, in their order."""
+    ordered = sorted((r for r in of_step if r.rule == rule), key=lambda r: r.time)
+    x, y, w = np.array([[r.x, r.y, r.z] for r in ordered]).reshape(-1, 3).T
+    return x, y, w
+
+
+def _frame(axis: Any, x: np.ndarray, y: np.ndarray) -> None:
+    """Limits a little beyond an ellipse, in equal scales."""
+    half = 0.8 * max(np.ptp(x), np.ptp(y))
+    middle = (x.max() + x.min()) / 2, (y.max() + y.min()) / 2
+    axis.set_xlim(middle[0] - half, middle[0] + half)
+    axis.set_ylim(middle[1] - half, middle[1] + half)
+    axis.set_aspect("equal")
+    axis.set(xlabel="x, metres", ylabel="y, metres")
+    style.grid(axis)

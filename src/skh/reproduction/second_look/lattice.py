@@ -62,23 +62,23 @@ def lattice_filter(
     rng = np.random.default_rng(seed)
     p, means, log_evidence = model.prior(), [], 0.0
     for t, y in enumerate(ys):
-        found = _step(model, t, y, p, rng, fineness, spacing)
+        found = one_step(model, t, y, p, rng, fineness, spacing)
         means.append(found.w @ found.x)
         log_evidence += found.log_evidence_increment
         p = predictive(model.transition(t, found.x), found.w)
     return np.array(means), log_evidence
 
 
-def _step(
+def one_step(
     model: Model,
     t: int,
     y: Array,
     p: GaussianMixture,
     rng: np.random.Generator,
-    fineness: float,
-    spacing: Array | None,
+    fineness: float = 1.0,
+    spacing: Array | None = None,
 ) -> Weighted:
-    """Filter one observation."""
+    """Filter one observation, given the predictive mixture ``p``."""
     before = log_density_of(p)
 
     def likelihood(x: Array) -> Array:
@@ -100,8 +100,9 @@ def log_density_of(p: GaussianMixture) -> LogDensity:
     """The log-density of a mixture with one covariance, in blocks."""
     W = np.linalg.inv(np.linalg.cholesky(p.matrices))
     centre = p.mean
-    means = (p.means - centre) @ W.T
-    height = np.log(p.weights) - 0.5 * (means**2).sum(axis=1)
+    some = p.weights > 0.0
+    means = (p.means[some] - centre) @ W.T
+    height = np.log(p.weights[some]) - 0.5 * (means**2).sum(axis=1)
     constant = float(np.linalg.slogdet(W)[1]) - 0.5 * p.d * log(2 * pi)
     rows = max(BLOCK // len(p), 1)
 

@@ -15,6 +15,7 @@ from skh.reproduction.engine.record import Record
 from skh.reproduction.engine.task import Task
 from skh.reproduction.rules import FILTERS
 from skh.reproduction.second_look.cases import BROAD, CASES, FLOORS, SHARP, Data, data_of
+from skh.reproduction.second_look.one_step import picture_records
 from skh.reproduction.second_look.runs import Run
 from skh.rules.base import Rule
 
@@ -26,7 +27,7 @@ RULES: dict[str, Rule | Plan] = {
     PLAIN: default_rule(),
     LOOKS: SecondLook(),
 }
-BOOTSTRAP, TIMES = "bootstrap", "times"
+BOOTSTRAP, TIMES, ONE_STEP = "bootstrap", "times", "one-step"
 # Seconds of a data set, measured; the reference takes most of them.
 RELATIVE_COST = {"radar": 12.0, "laser": 15.0, "likelihood-field": 15.0, "depth": 12.0}
 RELATIVE_COST |= {"lorenz63": 12.0, "field-map": 8.0, "lgss15": 8.0, "lgss15-told": 8.0}
@@ -36,9 +37,9 @@ RELATIVE_COST |= {"lorenz63": 12.0, "field-map": 8.0, "lgss15": 8.0, "lgss15-tol
 class SecondLookStudy:
     """A second look, the default rule, SQMC and a particle filter on twenty models.
 
-    Three kinds of tasks: all rules and sizes on one data set of a model (``batches`` data sets);
-    random particles up to a million on few (``bootstrap_batches``); and times of guided and of
-    ordinary steps, relative to those of the default rule taken in turn with them.
+    Kinds of tasks: all rules and sizes on one data set of a model (``batches`` data sets); random
+    particles up to a million on few (``bootstrap_batches``); times of guided and of ordinary steps,
+    relative to those of the default rule taken in turn with them; and the points of one step.
     """
 
     name: ClassVar[str] = "second-look"
@@ -69,7 +70,7 @@ class SecondLookStudy:
 
     def tasks(self) -> list[Task]:
         """All models on the first data set, then on the second, and so on."""
-        found = []
+        found = [Task(self.name, ("range-bearing", ONE_STEP), 0, cost=2.0)]
         for b in range(self.batches):
             found += [Task(self.name, (m,), b, cost=_cost(m)) for m in self.models]
             if b < self.timed_batches:
@@ -84,7 +85,10 @@ class SecondLookStudy:
         model, kind = str(task.cell[0]), task.cell[-1]
         start = task.record(model=model, n=0)
         data = data_of(model, task.batch, self.T)
-        if kind == TIMES:
+        if kind == ONE_STEP:
+            n, t = max(n for n in self.n if n <= 50), min(5, len(data.ys) - 1)
+            yield from picture_records(replace(start, n=n), SecondLook(), data, t)
+        elif kind == TIMES:
             yield from self._times(start, data)
         elif kind == BOOTSTRAP:
             for n in self.bootstrap:

@@ -79,7 +79,9 @@ def test_a_partial_run_is_reported_with_its_gaps(tmp_path):
         path.unlink()
     results, _ = write_report(tmp_path)
     assert "Unfinished: mixture, 4 of 12 tasks." in notes(results)
-    assert "Not run: search-points, runtime, synthetic, default, uav." in notes(results)
+    assert "Not run: search-points, runtime, synthetic, default, second-look, uav." in notes(
+        results
+    )
     assert "8 are missing" in (tmp_path / "report.html").read_text()
 
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import oracles
 import skh
 from skh.models import robot_sensors as robots
-from skh.models.robot_sensors import depth_images
+from skh.models.robot_sensors import depth_images, grid_map, kernels
 
 PLAIN = {
     "counts": skh.models.counts(),
@@ -258,3 +259,30 @@ def test_bad_values_are_named(name):
 def test_a_map_must_be_a_grid_map():
     with pytest.raises(TypeError, match="grid must be a GridMap"):
         robots.LaserBeams(grid=np.ones((2, 2)))
+
+
+def test_compiled_ray_casting_equals_its_python_source(monkeypatch):
+    grid, camera = robots.office(0.5), replace(PLAIN["depth"], pixels=(4, 3))
+    poses = np.array([[2.0, 0.3, 0.4], [-1.0, -2.0, 2.5], [20.0, 0.0, 3.0]])
+    positions = np.array([[0.0, 0.0, 1.8], [0.5, 1.5, 2.8]])
+
+    def cast():
+        return grid.ranges(poses, np.arange(4) * np.pi / 2, 9.0), camera.depths(positions)
+
+    compiled = cast()
+    for module in (kernels, depth_images, grid_map):
+        oracles.run_by_python(module, monkeypatch)
+    for a, b in zip(cast(), compiled, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_rays_along_an_axis_miss_or_hit_boxes():
+    low, high = np.zeros(3), np.ones(3)
+    along = np.array([1.0, 0.0, 0.0])
+    hit = kernels.box_crossings(low, high, np.array([-1.0, 0.5, 0.5]), along)
+    assert hit == (1.0, 2.0)
+    enter, leave = kernels.box_crossings(low, high, np.array([-1.0, 2.0, 0.5]), along)
+    assert enter > leave
+    assert kernels.box_crossings.py_func(low, high, np.array([-1.0, 2.0, 0.5]), along)[0] == np.inf
+    behind = kernels.sphere_crossing(low, 0.5, np.array([2.0, 0.0, 0.0]), along)
+    assert behind == np.inf

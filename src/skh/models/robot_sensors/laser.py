@@ -11,6 +11,7 @@ The state is a pose (x, y, heading).  It is a model of plain vectors; to let hea
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from math import pi
 
@@ -26,7 +27,7 @@ from skh.models.simulation import simulate
 
 
 @dataclass(frozen=True, eq=False)
-class _Scanner:
+class _Scanner(ABC):
     """A robot that drives on a circle and measures the ranges of ``beams`` all around it."""
 
     grid: GridMap = field(default_factory=office)
@@ -78,9 +79,9 @@ class _Scanner:
         log_l = log_floored_density(self.errors(x, y), self.noise, self.outliers, self.longest)
         return np.asarray(log_l.sum(axis=-1))
 
+    @abstractmethod
     def errors(self, x: Array, y: Array) -> Array:
         """Errors (n, beams) of a scan ``y`` seen from poses ``x`` (n, 3), metres."""
-        raise NotImplementedError
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """Draw states (T, 3) and observations (T, beams)."""

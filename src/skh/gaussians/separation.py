@@ -9,7 +9,7 @@ Along a direction, with components sorted by location or by size, a part may be 
 - it is too narrow to be resolved at a given ``resolution``, and
 - the next component is at least `SEPARATION` standard deviations of the part away from its mean, or
   that much wider than the part, and
-- at least `MIN_POINTS` points are there to represent it.
+- at least `MIN_PART_POINTS` points are there to represent it.
 
 Directions are those in which means spread most compared with components: eigenvectors of the
 covariance of the means in units of the mean covariance.  So the result does not depend on units,
@@ -26,7 +26,7 @@ from skh.gaussians.mixture import GaussianMixture
 
 SEPARATION = 4.5  # of a part from the next component, in its standard deviations
 RESOLVED_VARIANCE = 0.04  # of what is resolved, relative to the resolution (a variance)
-MIN_POINTS = 10.0  # of a part
+MIN_PART_POINTS = 10.0  # of a part
 NO_SPREAD = 1e-12  # a spread this small, relative to the values or to the mixture's, counts as none
 WIDTH_JITTER = 1e-10  # share of each mean variance added to components, which may be singular
 
@@ -45,7 +45,7 @@ def split(
     (array([0, 2]), array([1]))
     """
     there = np.flatnonzero(p.weights > 0.0)
-    if len(there) == 1 or n < MIN_POINTS or all_resolved(p, resolution):
+    if len(there) == 1 or n < MIN_PART_POINTS or all_resolved(p, resolution):
         return None
     w, S = p.weights[there], p.matrices
     view = _View(w / w.sum(), p.means[there], S[there] if S.ndim == 3 else S, resolution)
@@ -109,7 +109,7 @@ class _View:
         spread2 = np.maximum(square - mean**2, 0.0) + np.cumsum(w * variance, axis=1) / mass
         start = np.zeros_like(key) if by_size else np.cumsum(w * key, axis=1) / mass
         separation = (key[:, 1:] - start[:, :-1]) / np.sqrt(spread2[:, :-1])
-        enough = (n * mass >= max(MIN_POINTS, least)) & (n * (1.0 - mass) >= least)
+        enough = (n * mass >= max(MIN_PART_POINTS, least)) & (n * (1.0 - mass) >= least)
         eligible = enough & (spread2 < self.resolved[:, None])
         separation = np.where(eligible[:, :-1], separation, 0.0)
         axis, last = np.unravel_index(separation.argmax(), separation.shape)

@@ -18,7 +18,7 @@ from skh.rules.base import WeightedPoints
 from skh.rules.smoothed import squared_bandwidth
 
 GRID_SPACING = 2.0**-14  # of displacements, in units of the kernel's smallest length
-FAR = 3.0  # distance from a component beyond sqrt(d), in its standard deviations
+FAR_FROM_COMPONENTS = 3.0  # distance from a component beyond sqrt(d), in its standard deviations
 SINGULAR = 1e-6  # width of a singular component, in kernel lengths: below any displacement
 
 
@@ -55,7 +55,7 @@ class Support:
 
     def holds(self, points: WeightedPoints, displacement: Array) -> bool:
         """Whether all points are near a component after their displacement (d, n)."""
-        far2 = (np.sqrt(self._p.d) + FAR) ** 2
+        far2 = (np.sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
         if self._resolved:  # usually all are near their own components
             x = points.x + self._kernel.from_coordinates(displacement)
             if bool((self._p.squares(x, points.component) <= far2).all()):
@@ -78,7 +78,7 @@ class Support:
             + SINGULAR**2 * self._finest * np.eye(len(m))
         )
         squares = squared_distances(X, m, S)
-        return np.asarray(squares.min(axis=1) <= (np.sqrt(len(m)) + FAR) ** 2)
+        return np.asarray(squares.min(axis=1) <= (np.sqrt(len(m)) + FAR_FROM_COMPONENTS) ** 2)
 
     @property
     def scattered(self) -> bool:

@@ -18,6 +18,8 @@ from skh.geometry import (
     states_of,
     wrap,
 )
+from skh.geometry.charted import ChartedCarry
+from skh.geometry.stack import tiled
 
 T = 4
 LEVEL = Pose(np.zeros(3), rotation.exp([0.0, 0.0, 2.0]))
@@ -275,11 +277,45 @@ def test_invalid_transitions_are_named(chart, returned, got):
 
 
 def test_models_of_vectors_cannot_be_charted():
-    telling = robot((np.zeros(3), 1.0), observation_metric=lambda t, s: np.eye(3))
-    with pytest.raises(TypeError, match="cannot have an observation_metric yet"):
-        Charted(telling, SE2())
     with pytest.raises(TypeError, match="RaoBlackwellized subtracts states as vectors"):
         Charted(skh.rao_blackwellize(skh.models.lgss3(), [0]), Angles(1, angles=[0]))
+
+
+def test_information_about_increments_becomes_information_about_coordinates():
+    """Against finite differences: a likelihood that falls with the squared rotated increment."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(6, 6))
+    F = A @ A.T
+    reference = SE3().states(LEVEL, rng.normal(size=6))
+    x = 0.7 * rng.normal(size=6)
+    origin = SE3().states(reference, x)
+
+    def half_square(coordinates):
+        e = SE3().minus(SE3().states(reference, coordinates), origin)
+        return 0.5 * e @ F @ e
+
+    h = 1e-4
+    steps = h * np.eye(6)
+    hessian = [
+        [
+            (half_square(x + a + b) - half_square(x + a - b)) / (4 * h * h)
+            + (half_square(x - a - b) - half_square(x - a + b)) / (4 * h * h)
+            for b in steps
+        ]
+        for a in steps
+    ]
+    telling = Free((LEVEL, 0.1), None)
+    telling.observation_metric = lambda t, s: F
+    carry = ChartedCarry(None, tiled(reference, 1), None)
+    told = Charted(telling, SE3()).information_at(0, x[None], carry)
+    np.testing.assert_allclose(told[0], hessian, rtol=1e-4, atol=1e-4)
+
+
+def test_information_of_the_wrong_shape_is_named_in_charts():
+    telling = robot((np.zeros(3), 1.0), observation_metric=lambda t, s: np.eye(2))
+    pf = skh.ParticleFilter(Charted(telling, SE2()), n=20, rng=0)
+    with pytest.raises(ValueError, match=r"observation_metric at t=0 .* got shape \(2, 2\)"):
+        pf.step(0.0)
 
 
 # --- results --------------------------------------------------------------------------------------

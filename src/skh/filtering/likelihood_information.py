@@ -17,14 +17,15 @@ step whether f is a parabola, which needs far fewer particles and is exact for G
 observations, or a general smooth function.
 
 A model may give F itself: ``observation_metric(t, x)`` returns ``(n, d, d)``, one for each row of
-x, or one ``(d, d)``, for instance :math:`H^\top R^{-1} H`.
+x, or one ``(d, d)``, for instance :math:`H^\top R^{-1} H`.  In charts it is about the increments
+around a state, like the covariances of transitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy  # its submodules load on first use
@@ -47,18 +48,34 @@ MIN_INFORMATION = 1e-3  # least total information expected
 REGRESSION_JITTER = 1e-12  # relative to the largest prior variance
 
 
-def model_information(
-    observation_metric: Callable[[int, Array], Array], t: int, p: GaussianMixture
-) -> Array:
-    """Average the model's ``observation_metric`` over the components of ``p``: (d, d)."""
-    n, d = p.means.shape
-    F = np.asarray(observation_metric(t, p.means), dtype=np.float64)
-    if F.shape not in ((d, d), (n, d, d)) or not np.isfinite(F).all():
+def tells_information(model: object) -> bool:
+    """Whether a model gives the information of its observations itself."""
+    names = "observation_metric", "information_at"
+    return any(getattr(model, name, None) is not None for name in names)
+
+
+def model_information(model: Any, t: int, p: GaussianMixture, carry: Any) -> Array:
+    """Average the model's ``observation_metric`` over the components of ``p``: (d, d).
+
+    A model whose coordinates depend on the records has ``information_at(t, x, carry)`` instead.
+    """
+    if information_at := getattr(model, "information_at", None):
+        F = information_at(t, p.means, carry)
+    else:
+        F = model.observation_metric(t, p.means)
+    F = check_information(F, t, *p.means.shape)
+    return symmetric(F if F.ndim == 2 else np.einsum("k,kij->ij", p.weights, F))
+
+
+def check_information(F: Any, t: int, n: int, d: int) -> Array:
+    """Validate what ``observation_metric`` returns for n rows."""
+    information: Array = np.asarray(F, dtype=np.float64)
+    if information.shape not in ((d, d), (n, d, d)) or not np.isfinite(information).all():
         raise ValueError(
             f"model.observation_metric at t={t} must return finite numbers of shape "
-            f"({d}, {d}) or ({n}, {d}, {d}), got shape {F.shape}"
+            f"({d}, {d}) or ({n}, {d}, {d}), got shape {information.shape}"
         )
-    return symmetric(F if F.ndim == 2 else np.einsum("k,kij->ij", p.weights, F))
+    return information
 
 
 @dataclass(frozen=True, eq=False)

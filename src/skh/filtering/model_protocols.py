@@ -184,6 +184,14 @@ def concatenate(carries: Sequence[Carry]) -> Carry:
     return np.concatenate(arrays)
 
 
+def prior_of(model: CarryingModel) -> Predictive:
+    """Step 1 of Algorithm 2: the prior."""
+    prior = model.prior()
+    if not isinstance(prior, GaussianMixture):
+        raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
+    return Predictive.of(prior)
+
+
 def propagate(model: CarryingModel, t: int, x: Array, w: Array, carry: Carry) -> Predictive:
     """Step 5 of Algorithm 2: propagate the particles of time ``t`` through the transition."""
     n, d = x.shape

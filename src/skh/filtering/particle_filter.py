@@ -31,20 +31,24 @@ from skh.filtering.conversation import (
     advance,
     evaluated,
 )
-from skh.filtering.likelihood_information import LearnedInformation, model_information
+from skh.filtering.likelihood_information import (
+    LearnedInformation,
+    model_information,
+    tells_information,
+)
 from skh.filtering.model_checks import ZeroLikelihoodError, check_carry, hidden_moments
 from skh.filtering.model_protocols import (
     Carry,
     CarryingModel,
     Model,
     as_carrying,
+    prior_of,
     propagate,
     propagate_jointly,
 )
 from skh.filtering.observations import fill_masked, is_missing
 from skh.filtering.plans import Placement, Plan, plan_of
 from skh.frank_wolfe.default import default_rule
-from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import Rule, WeightedPoints, checked_points
 
@@ -89,7 +93,7 @@ class ParticleFilter:
         belief: Belief | None = None,
     ) -> None:
         self._model = as_carrying(model)
-        self._observation_metric = getattr(model, "observation_metric", None)
+        self._informant = model if tells_information(model) else None
         self._plan = plan_of(default_rule() if rule is None else rule)
         self._uses_information = self._plan.uses_information
         self._n = _checks.positive_int("n", n)
@@ -100,7 +104,7 @@ class ParticleFilter:
         self._dialogue = Dialogue(self._rng)
         self._belief: Belief | None = None
         if belief is not None:
-            self._belief = check_continuation(belief, self._model, self._prior().d, t)
+            self._belief = check_continuation(belief, self._model, prior_of(self._model).d, t)
 
     @property
     def t(self) -> int:
@@ -223,17 +227,10 @@ class ParticleFilter:
         if self._next is None:
             b = self._belief
             if b is None:
-                self._next = self._prior()  # step 1
+                self._next = prior_of(self._model)  # step 1
             else:
                 self._next = propagate(self._model, b.t, b.x, b.w, b.carry)  # step 5
         return self._next
-
-    def _prior(self) -> Predictive:
-        """Step 1: the prior."""
-        prior = self._model.prior()
-        if not isinstance(prior, GaussianMixture):
-            raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
-        return Predictive.of(prior)
 
     def _sample(
         self, t: int, old: Belief | Predicted | None, p: Predictive, rng: Generator
@@ -255,9 +252,9 @@ class ParticleFilter:
         """Information of the next observation, given or learned, if the rule uses it."""
         if not self._uses_information:
             return None
-        if self._observation_metric is not None:
-            return model_information(self._observation_metric, self.t, p)
         b = self._belief
+        if self._informant is not None:
+            return model_information(self._informant, self.t, p, None if b is None else b.carry)
         return None if b is None or b.information is None else b.information.matrix
 
     def _include(self, p: Predictive, new: Evaluated, used: Array | None) -> Belief:
@@ -296,5 +293,5 @@ class ParticleFilter:
         x, w = new.points.x, new.prior_weights
         if before is None:
             return LearnedInformation(x, w, new.log_likelihood)
-        learned = used if self._observation_metric is None else None
+        learned = used if self._informant is None else None
         return before.then(x, w, new.log_likelihood, pooled=learned)

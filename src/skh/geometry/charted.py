@@ -35,6 +35,7 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.belief import Belief, FilterResult, Predicted, stack_fields, trace_ancestors
 from skh.filtering.carried_records import Ancestors, displaceable
+from skh.filtering.likelihood_information import check_information
 from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying, gather
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
@@ -57,7 +58,7 @@ class Charted:
     ----------
     model : object with prior, transition, log_likelihood
         A `Model` or `CarryingModel` of (read-only) states: rows for `SE2` and `Angles`, a stacked
-        `Pose` for `SE3`.  ``joint_transition`` and ``observation_metric`` are not supported.
+        `Pose` for `SE3`.  ``joint_transition`` is not supported.
 
         - ``prior()`` returns one state and the covariance of the increments around it; or, if
           states are rows, a `GaussianMixture` of possible starts.
@@ -66,6 +67,8 @@ class Charted:
           Positions move along the world's axes: rotate noise given in a body's axes (of wheels,
           say) with each state.
         - ``log_likelihood(t, states, y)`` returns (n,) numbers.
+        - ``observation_metric(t, states)``, if there is one, returns the information about the
+          increments, (d, d) or (n, d, d).
         - The methods of a `skh.CarryingModel`, ``initial_carry(states)`` and
           ``move(t, states, carry, next_states)``, take states as well.
     chart : Chart
@@ -191,6 +194,22 @@ class Charted:
         log_l, inner = self._model.log_likelihood(t, read_only(carry.states), y, carry.inner)
         return log_l, carry._replace(inner=inner)
 
+    @property
+    def information_at(self) -> Callable[[int, Array, ChartedCarry | None], Array] | None:
+        """The model's ``observation_metric`` in coordinates x of the next chart, or None."""
+        metric = getattr(self.model, "observation_metric", None)
+        if metric is None:
+            return None
+
+        def information_at(t: int, x: Array, carry: ChartedCarry | None) -> Array:
+            reference = self._start()[0] if carry is None else carry.reference
+            states = read_only(self.chart.states(reference, x))
+            F = check_information(metric(t, states), t, *x.shape)
+            inverse = np.asarray(np.linalg.inv(self.chart.jacobian(x)))  # of coordinates
+            return np.asarray(transpose(inverse) @ F @ inverse)
+
+        return information_at
+
     def states_of(self, carry: ChartedCarry) -> State:
         """The states of particles with these records."""
         return read_only(carry.states)
@@ -221,11 +240,6 @@ class Charted:
 
 def _refuse_what_is_for_vectors(model: Any) -> None:
     """Raise TypeError for optional methods that assume states in R^d."""
-    if getattr(model, "observation_metric", None) is not None:
-        raise TypeError(
-            "a Charted model cannot have an observation_metric yet: leave it out, and the filter "
-            "learns the information from the likelihoods"
-        )
     if hasattr(model, "joint_transition"):
         raise TypeError(
             f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "

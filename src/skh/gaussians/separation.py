@@ -42,7 +42,7 @@ def split(
 
     >>> p = GaussianMixture([0.2, 0.5, 0.3], [[0.0], [1e6], [1.0]], 1.0)
     >>> split(p, 20, p.covariance)
-    (array([0, 2]), array([1]))
+    (array([1]), array([0, 2]))
     """
     there = np.flatnonzero(p.weights > 0.0)
     if len(there) == 1 or n < MIN_PART_POINTS or all_resolved(p, resolution):
@@ -55,7 +55,7 @@ def split(
     if S.ndim == 3:
         cuts.append(view.cut(np.sqrt(view.variance), n, least, by_size=True))
     separation, part, rest = max(cuts, key=lambda cut: cut[0])
-    return (there[part], there[rest]) if separation >= SEPARATION else None
+    return (there[np.sort(part)], there[np.sort(rest)]) if separation >= SEPARATION else None
 
 
 def all_resolved(p: GaussianMixture, resolution: Array) -> bool:

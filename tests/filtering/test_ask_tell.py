@@ -276,12 +276,13 @@ def test_a_question_about_a_charted_model_has_states():
 
 
 def test_the_filter_keeps_no_array_that_it_was_told():
-    told, pf = np.zeros(20), skh.ParticleFilter(LGSS, n=20, rng=0)
+    rule = skh.default_rule()
+    told, pf = np.zeros(20), skh.ParticleFilter(LGSS, rule, 20, rng=0)
     pf.ask()
     pf.tell(told)
     first = pf.predict().means.copy(), pf.belief.information.matrix
     told[:] = np.arange(20)
-    again = skh.ParticleFilter(LGSS, n=20, rng=0)
+    again = skh.ParticleFilter(LGSS, rule, 20, rng=0)
     again.ask()
     again.tell([0.0] * 20)
     np.testing.assert_array_equal(first[0], again.predict().means)

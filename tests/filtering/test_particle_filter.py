@@ -577,12 +577,12 @@ def test_arrays_that_leave_a_filter_refuse_assignment(part):
 
 
 def test_a_model_may_reuse_the_array_of_its_log_likelihoods():
-    """The default rule learns from the likelihoods of the step before."""
+    """Within a step, for several looks, and from step to step: the filter learns from the last."""
     buffer = np.empty(20)
 
     def reused(t, x, y):
-        buffer[:] = -0.5 * (x[:, 0] - y) ** 2 / 0.1
-        return buffer
+        buffer[: len(x)] = -0.5 * (x[:, 0] - y) ** 2 / 0.1
+        return buffer[: len(x)]
 
     parts = ([0.0, 0.0], np.eye(2)), lambda t, x: (0.9 * x, 0.1)
     fresh = skh.model_from_functions(*parts, lambda t, x, y: -0.5 * (x[:, 0] - y) ** 2 / 0.1)

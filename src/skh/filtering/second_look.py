@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import exp, inf, nan
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
 PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
 TRIAL_RULE = QuasiMonteCarlo()  # fast; a trial is for learning
 SHARE_POWER = 4  # of the ESS, that the shares of guided looks are proportional to
-TRIAL_VALUE = 0.3  # ESS of a trial's points that one of the rule's points is worth
+TRIAL_VALUE = 0.6  # ESS of a trial's points that one of the rule's points is worth
 LEAST_SHARE = 1e-12  # of another look, relative to the best
 
 
@@ -105,7 +106,7 @@ class SecondLook:
         pilot = Taken(given, (yield given))
         verdict = judge(p, points, pilot, n)
         if verdict.fit is None:
-            return (yield from _ordinary(points, rows, verdict))
+            return (yield from _ordinary(points, rows, pilot, verdict))
         looks, fit, left, sure = [pilot], verdict.fit, n - len(rows), verdict.sure(p)
         while left > 0:
             bump = verdict.frame.bump(fit).power(1.0 if sure else TRIAL_POWER)
@@ -123,14 +124,15 @@ class SecondLook:
         return combine(looks, verdict)
 
 
-def _ordinary(points: WeightedPoints, rows: Indices, verdict: Verdict) -> Looks:
+def _ordinary(points: WeightedPoints, rows: Indices, pilot: Taken, verdict: Verdict) -> Looks:
     """Evaluate the points that are not in the pilot, and return all in their order."""
     rest = np.setdiff1d(np.arange(len(points)), rows)
-    if len(rest):
-        yield subset(points, rest)
+    others = (yield subset(points, rest)) if len(rest) else np.empty(0)
     asked = np.empty(len(points), dtype=np.int64)
     asked[np.concatenate([rows, rest])] = np.arange(len(points))
-    return Placement(points, asked, None, (verdict.look(len(points), verdict.pilot_ess),))
+    log_likelihood = np.concatenate([pilot.log_likelihood, others])[asked]
+    look = verdict.look(len(points), weighted_ess(points.w, log_likelihood))
+    return Placement(points, asked, None, (look,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +149,7 @@ class Taken:
         """``log(q / p)`` at the rows of x."""
         return np.zeros(len(x)) if self.bump is None else self.bump.log(x) - self.log_norm
 
-    @property
+    @cached_property
     def ess(self) -> float:
         """Effective sample size after weighting by o p / q; 0 if all weights are zero."""
         return weighted_ess(self.points.w, self.log_likelihood - self.log_ratio(self.points.x))
@@ -165,7 +167,6 @@ class Verdict(NamedTuple):
     frame: Whitening
     information: Array | None  # in the frame
     error: float
-    pilot_ess: float
     reason: str
 
     def look(self, n: int, ess: float) -> Look:
@@ -193,7 +194,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     n1, d = pilot.points.x.shape
 
     def verdict(reason: str, fit: Parabola | None = None, error: float = nan) -> Verdict:
-        return Verdict(fit, frame, F, error, pilot.ess, reason)
+        return Verdict(fit, frame, F, error, reason)
 
     if n1 == n or n1 < POINTS_PER_SLOPE * (d + 1):
         return verdict("too few points for a surrogate")

@@ -20,7 +20,7 @@ noise a and amplitude :math:`\tau`, and the leave-one-out errors; the best combi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -35,6 +35,7 @@ from skh.kernels.adaptive import covariance_factor
 NOISES = (1e-6, 1e-3, 0.03, 0.3)  # a: noise of a log-likelihood over 1 + its depth below the best
 AMPLITUDES = tuple(4.0**k for k in range(-4, 5))  # tau, without unit
 VARIANCES_OF_INFORMATION = (0.0, 0.25)  # kappa where F is known: H is F, or F within about 70 %
+RELEARNED = 3  # fits without information whose S is the curvature of the previous fit
 LEAST_SPREAD = 1e-300  # variance of log-likelihoods, to divide by
 LEAST_FREEDOM = 1e-15  # share of a value that its fit leaves as residual; less is rounding
 REGRESSION_RIDGE = 1e-6  # of c and b where H was clamped, relative to the features' unit
@@ -144,10 +145,14 @@ def informed(information: Array, kappa: float) -> Prior:
 
 def fit_parabola(z: Array, level: Array, information: Array | None) -> Parabola:
     """Fit a parabola to values ``level`` <= 0 at points z, by the prior of most evidence."""
-    choices = [uninformed(z.shape[1], level)]
-    if information is not None:
-        choices += [informed(information, kappa) for kappa in VARIANCES_OF_INFORMATION]
-    fits = [Regression(prior, z, level, 1.0 - level) for prior in choices]
+    fits = [Regression(uninformed(z.shape[1], level), z, level, 1.0 - level)]
+    if information is None:
+        for _ in range(RELEARNED):
+            prior = replace(informed(fits[-1].parabola().H, 1.0), H0=fits[0].prior.H0)
+            fits.append(Regression(prior, z, level, 1.0 - level))
+    else:
+        choices = (informed(information, kappa) for kappa in VARIANCES_OF_INFORMATION)
+        fits += [Regression(prior, z, level, 1.0 - level) for prior in choices]
     return max(fits, key=lambda fit: fit.evidence).parabola()
 
 

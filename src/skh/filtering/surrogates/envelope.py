@@ -91,12 +91,12 @@ def fit_envelope(z: Array, level: Array, information: Array | None, start: int) 
 
 def _reweighted(prior: Prior, z: Array, level: Array, start: int) -> Parabola:
     """Fit again and again, with more noise where a value lies above the previous fit."""
-    below = -0.5 * squares(z - z[start], prior.H0)
+    below, features = -0.5 * squares(z - z[start], prior.H0), prior.features(z)
     for _ in range(REWEIGHTINGS):
         size = np.hypot(1.0 - level, LIFT_NOISE * np.maximum(level - below, 0.0))
-        fit = Regression(prior, z, level, size, ENVELOPE_AMPLITUDES).parabola()
-        below = fit(z)
-    return fit
+        fit = Regression(prior, z, level, size, ENVELOPE_AMPLITUDES, features)
+        below = fit.values()
+    return fit.parabola()
 
 
 def zoom(z: Array, start: int) -> Parabola:

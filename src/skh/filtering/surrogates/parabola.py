@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -117,6 +118,7 @@ class Prior:
         return c, b, symmetric(self.H0 - root @ (M + M.T) @ root.T)
 
 
+@lru_cache(maxsize=64)
 def _pairs(d: int) -> tuple[Indices, Indices, Array]:
     """Indices i <= j, and the scale of the products u_i u_j whose squares sum to q^2."""
     i, j = np.triu_indices(d)
@@ -166,11 +168,12 @@ class Regression:
         level: Array,
         size: Array,
         amplitudes: Sequence[float] = AMPLITUDES,
+        features: tuple[Array, Array] | None = None,
     ) -> None:
         self.prior, self.z, self.level, self.size = prior, z, level, size
-        features, self.root = prior.features(z)
+        known, self.root = prior.features(z) if features is None else features
         self.y = (level + 0.5 * squares(z, prior.H0)) / size
-        self.U, sigma, self.Vt = np.linalg.svd(features / size[:, None], full_matrices=False)
+        self.U, sigma, self.Vt = np.linalg.svd(known / size[:, None], full_matrices=False)
         v = self.U.T @ self.y
         self.rest = self.y - self.U @ v  # beyond all features
         tau, noise = np.array(amplitudes)[:, None, None], np.array(NOISES)[:, None] ** 2
@@ -185,16 +188,27 @@ class Regression:
 
     def parabola(self) -> Parabola:
         """Return the posterior mean, with H clamped to be positive semi-definite."""
-        c, b, H = self.prior.coefficients(self.theta, self.root)
-        lambdas, axes = np.linalg.eigh(H)
-        negative = bool(lambdas[0] < 0.0) and self.prior.kappa > 0.0
-        if negative:
-            H = (axes * np.maximum(lambdas, 0.0)) @ axes.T
-            c, b = self._refitted(H)
+        c, b, H, clamped = self.coefficients()
         error = self._errors_left_out()
         spread = max(float(np.var(self.level)), LEAST_SPREAD)
         unexplained = sqrt(float(np.mean(error**2)) / spread)
-        return Parabola(c, b, H, self.level - error, unexplained, negative)
+        return Parabola(c, b, H, self.level - error, unexplained, clamped)
+
+    def coefficients(self) -> tuple[float, Array, Array, bool]:
+        """Return (c, b, H) of the posterior mean, and whether H had to be clamped."""
+        c, b, H = self.prior.coefficients(self.theta, self.root)
+        if self.prior.kappa == 0.0:
+            return c, b, H, False
+        lambdas, axes = np.linalg.eigh(H)
+        if lambdas[0] >= 0.0:
+            return c, b, H, False
+        H = (axes * np.maximum(lambdas, 0.0)) @ axes.T
+        return *self._refitted(H), H, True
+
+    def values(self) -> Array:
+        """Values of the parabola at the points."""
+        c, b, H, _ = self.coefficients()
+        return np.asarray(c + self.z @ b - 0.5 * squares(self.z, H))
 
     def _errors_left_out(self) -> Array:
         """Errors of the fit at each point without its value, by the smoother's diagonal."""

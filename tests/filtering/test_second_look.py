@@ -160,11 +160,17 @@ def test_a_likelihood_of_zero_everywhere_leaves_the_filter_unchanged():
     assert pf.step(0.0).n_likelihood_evaluations <= 40
 
 
-def test_many_dimensions_take_the_ordinary_step():
+def test_too_few_points_are_evaluated_in_one_batch():
+    """The bits of a likelihood may depend on the number of points that it is given."""
     model = skh.models.lgss15()
-    _, ys = model.simulate(3, rng=0)
-    pf = skh.ParticleFilter(model, skh.SecondLook(), 20, rng=0)
-    assert [pf.step(y).looks[0].reason for y in ys] == ["too few points for a surrogate"] * 3
+    _, ys = model.simulate(4, rng=0)
+    plain = skh.ParticleFilter(model, skh.default_rule(), 20, rng=0)
+    twice = skh.ParticleFilter(model, skh.SecondLook(), 20, rng=0)
+    for y in ys:
+        a, b = plain.step(y), twice.step(y)
+        assert b.looks[0].reason == "too few points"
+        np.testing.assert_array_equal(b.x, a.x)
+        np.testing.assert_array_equal(b.w, a.w)
 
 
 def test_looks_say_what_was_done():

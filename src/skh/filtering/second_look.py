@@ -102,6 +102,10 @@ class SecondLook:
         """Yield the points of each look; is sent their log-likelihoods; return the placement."""
         points = checked_points(self.rule(p, n, rng=rng), p)
         rows = pilot_rows(self.rule, len(points))
+        if len(rows) == n or len(rows) < POINTS_PER_SLOPE * (p.d + 1):
+            # In one batch: the bits of a likelihood may depend on how many points it is given.
+            ess = weighted_ess(points.w, (yield points))
+            return Placement(points, looks=(Look(len(points), ess, "too few points"),))
         given = subset(points, rows)
         pilot = Taken(given, (yield given))
         verdict = judge(p, points, pilot, n)
@@ -191,13 +195,11 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     """Fit a surrogate to the pilot and decide whether to guide the other points by it."""
     frame, F = Whitening.of(p), p.information
     F = None if F is None else frame.L.T @ F @ frame.L
-    n1, d = pilot.points.x.shape
+    n1 = len(pilot.points)
 
     def verdict(reason: str, fit: Parabola | None = None, error: float = nan) -> Verdict:
         return Verdict(fit, frame, F, error, reason)
 
-    if n1 == n or n1 < POINTS_PER_SLOPE * (d + 1):
-        return verdict("too few points for a surrogate")
     if pilot.ess == 0.0:
         return verdict("the likelihood is zero at the pilot")
     if pilot.efficiency > BROAD_EFFICIENCY:

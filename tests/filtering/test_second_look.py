@@ -192,3 +192,23 @@ def test_known_states_are_filtered():
     result = skh.particle_filter(model, [0.0, 3.0], skh.SecondLook(), 30, rng=0)
     np.testing.assert_allclose(result.means, [[1.0, 2.0]] * 2)
     assert result.log_evidence == pytest.approx(-2.5)
+
+
+def test_distant_parts_of_the_predictive_take_the_ordinary_step():
+    """One parabola would describe the likelihood in one of them only."""
+
+    class TwoPlaces:
+        def prior(self):
+            return skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0], [50.0, 0.0]], 1.0)
+
+        def transition(self, t, x):
+            return x, 0.1
+
+        def log_likelihood(self, t, x, y):
+            return -0.5 * (x[:, 1] - y) ** 2 / 1e-2
+
+    pf = skh.ParticleFilter(TwoPlaces(), n=60, rng=0)
+    belief = pf.step(0.1)
+    assert belief.looks[0].reason == "the predictive has parts far apart"
+    share = belief.w[belief.x[:, 0] > 25].sum()
+    assert 0.1 < share < 0.9

@@ -42,6 +42,7 @@ from skh.filtering.surrogates.parabola import Parabola, Whitening
 from skh.frank_wolfe.default import default_rule
 from skh.gaussians.bump import Bump
 from skh.gaussians.predictive import Predictive
+from skh.gaussians.separation import split
 from skh.kernels.quadrature_weights import resolution
 from skh.rules.base import Rule, WeightedPoints, checked_points, important_first
 from skh.rules.sampling import QuasiMonteCarlo
@@ -51,6 +52,7 @@ POINTS_PER_SLOPE = 2  # points of the pilot for each of the d + 1 coefficients c
 POINTS_PER_COEFFICIENT = 0.5  # of the whole parabola, to go where the pilot has not been
 POINTS_PER_SLOPE_WITH_FLOOR = 6  # the same where a floor hides most of the likelihood
 MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to guess between them
+PARTS_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
 WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
 BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights: more is no question
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
@@ -204,6 +206,8 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
         return verdict("the likelihood is zero at the pilot")
     if pilot.efficiency > BROAD_EFFICIENCY:
         return verdict("the likelihood is broad")
+    if split(p, n, PARTS_RESOLUTION * p.covariance) is not None:
+        return verdict("the predictive has parts far apart")
     fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, F)
     error = weighted_error(fit, pilot)
     ordinary = weighted_ess(points.w, fit(frame(points.x))) * float(points.w @ points.w)

@@ -135,7 +135,7 @@ def default_rule() -> Iterator[Row]:
     ):
         _, ys = model.simulate(15, rng=0)
         ours, plain = medians(
-            lambda model=model, ys=ys: skh.particle_filter(model, ys, n=N, rng=0),
+            lambda model=model, ys=ys: skh.particle_filter(model, ys, skh.default_rule(), N, rng=0),
             lambda model=model, ys=ys: skh.particle_filter(model, ys, rule(), N, rng=0),
             repeats=9,
         )
@@ -145,6 +145,22 @@ def default_rule() -> Iterator[Row]:
     ours, plain = medians(lambda: skh.default_rule()(p, N, rng=0), call(p))
     detail = f"{1e3 * ours:.2f} ms"
     yield Row("default rule, N = 100, mixture d=2", ours / plain, 3.0, "x herding", detail=detail)
+
+
+def second_look() -> Iterator[Row]:
+    """Whole filters that look twice, at every step and at none, against the default rule alone."""
+    for name, model, bound in (
+        ("guided: range and bearing", skh.models.range_bearing(), 2.5),
+        ("not guided: stochastic volatility", skh.models.stochastic_volatility(), 1.3),
+    ):
+        _, ys = model.simulate(15, rng=0)
+        works = [
+            lambda rule=rule, model=model, ys=ys: skh.particle_filter(model, ys, rule, 50, rng=0)
+            for rule in (skh.SecondLook(), skh.default_rule())
+        ]
+        looks, plain = medians(*works, repeats=9)
+        detail = f"{1e3 * looks / len(ys):.2f} ms per step"
+        yield Row(f"second look, N = 50, {name}", looks / plain, bound, "x default", detail=detail)
 
 
 def fresh_process() -> Iterator[Row]:
@@ -288,6 +304,7 @@ SECTIONS: list[Callable[[], Iterator[Row]]] = [
     two_threads,
     filter_step,
     default_rule,
+    second_look,
     rao_blackwell_step,
     uav,
     fresh_process,

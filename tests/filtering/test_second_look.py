@@ -212,3 +212,25 @@ def test_distant_parts_of_the_predictive_take_the_ordinary_step():
     assert belief.looks[0].reason == "the predictive has parts far apart"
     share = belief.w[belief.x[:, 0] > 25].sum()
     assert 0.1 < share < 0.9
+
+
+def test_a_rule_with_too_many_or_displaced_points_is_refused():
+    def many(p, n, *, rng=None):
+        return skh.Stratified()(p, 3 * n, rng=rng)
+
+    def displaced(p, n, *, rng=None):
+        return skh.Smoothed(skh.Stratified())(p, n, rng=rng)
+
+    for rule, message in ((many, "at most n = 20 points, got 60"), (displaced, "not displace")):
+        pf = skh.ParticleFilter(EXACT, skh.SecondLook(rule), 20, rng=0)
+        with pytest.raises(ValueError, match=message):
+            pf.step(0.5)
+        assert pf.belief is None
+
+
+def test_weights_of_zero_at_the_pilot_take_the_ordinary_step():
+    def last_half(p, n, *, rng=None):
+        points = skh.Stratified()(p, n, rng=rng)
+        return skh.WeightedPoints(points.x, np.tile([0.0, 2 / n], n // 2), points.component)
+
+    assert skh.ParticleFilter(EXACT, skh.SecondLook(last_half), 20, rng=0).step(0.5).ess > 1

@@ -127,3 +127,12 @@ def test_a_bump_is_the_parabola_in_the_state():
     x = rng.normal(size=(15, 2))
     fit = fit_surrogate(frame(x), values(x, np.ones(2), np.eye(2)), None)
     np.testing.assert_allclose(frame.bump(fit).log(x), fit(frame(x)), atol=1e-9)
+
+
+def test_errors_of_a_clamped_parabola_are_its_own():
+    """A likelihood that grows outwards has no maximum: nothing is explained."""
+    z = np.random.default_rng(0).normal(size=(30, 2))
+    level = 1.5 * (z**2).sum(axis=1)
+    fit = fit_parabola(z, level - level.max(), None)
+    assert fit.clamped
+    assert fit.unexplained > 0.5

@@ -110,3 +110,11 @@ def test_another_bump_is_refused(bump):
 def test_a_bump_without_a_maximum_is_refused():
     with pytest.raises(ValueError, match="H must be positive semi-definite"):
         Bump(0.0, np.zeros(2), np.diag([1.0, -1.0]), np.zeros(2))
+
+
+def test_numbers_of_a_bump_are_checked():
+    zero, one = np.zeros(1), np.eye(1)
+    with pytest.raises(ValueError, match="c must be a finite number, got nan"):
+        Bump(float("nan"), zero, one, zero)
+    with pytest.raises(ValueError, match="beta must be"):
+        Bump(0.0, zero, one, zero).power(-3.0)

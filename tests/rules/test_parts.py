@@ -13,6 +13,7 @@ import skh
 from skh.gaussians.separation import split
 from skh.models.linear_gaussian import LinearGaussian
 from skh.rules.parts import place_in_parts
+from skh.rules.support import Support
 
 DEFAULT = skh.default_rule()
 units = st.lists(st.floats(-12, 12), min_size=10, max_size=10).map(lambda e: 10.0 ** np.array(e))
@@ -256,3 +257,36 @@ def test_parts_do_not_depend_on_units_rotations_or_order(seed, d, scale):
     if other is not None:
         as_sets[1] = {frozenset(order[list(part)]) for part in other}
     assert as_sets[0] == as_sets[1]
+
+
+def test_the_first_half_of_the_points_represents_both_parts():
+    p = skh.GaussianMixture([0.8, 0.2], [[0.0] * 5, [5.5] + [0.0] * 4], 1.0)
+    points = DEFAULT(p, 100, rng=0)
+    half = points.component[:50]
+    assert np.mean(half == 1) == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize("distance", [1e7, 1e9])
+def test_parts_do_not_depend_on_order_at_any_distance(distance):
+    rng = np.random.default_rng(0)
+    for singular in (False, True):
+        S = np.diag([0.0, 1.0]) if singular else np.eye(2)
+        place = rng.choice([0.0, 1.0, 2.5], 30)
+        means = np.column_stack([place * (1.0 if singular else distance), rng.normal(size=30)])
+        order = rng.permutation(30)
+        p, q = (skh.GaussianMixture(np.full(30, 1 / 30), m, S) for m in (means, means[order]))
+        parts, other = split(p, 60, p.covariance), split(q, 60, q.covariance)
+        assert {frozenset(c) for c in parts} == {frozenset(order[c]) for c in other}
+
+
+def test_components_of_weight_zero_scatter_nothing():
+    means = [[0.0, 0.0], [1.0, 0.0], [0.0, 5.0]]
+    S = np.broadcast_to(np.diag([1.0, 0.0]), (3, 2, 2))
+    light, without = (
+        skh.GaussianMixture(w, m, s)
+        for w, m, s in (([0.5, 0.5, 0.0], means, S), ([0.5, 0.5], means[:2], S[:2]))
+    )
+    kernel = skh.GaussianKernel(1.0)
+    assert not Support(kernel, light).scattered
+    assert not Support(kernel, without).scattered
+    assert Support(kernel, skh.GaussianMixture([0.4, 0.4, 0.2], means, S)).scattered

@@ -30,7 +30,7 @@ _warned: set[str] = set()
 
 
 class KernelCache(FunctionCache):
-    """The files of one kernel; those that cannot be read or written are deleted."""
+    """The files of one kernel; after a failure it is compiled again."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load a kernel; None if there is none that can be read."""

@@ -194,24 +194,24 @@ def evaluated(
     placement: Placement, told: Sequence[Told], p: Predictive, model: CarryingModel
 ) -> Evaluated:
     """Return the points of a placement with their records and log-likelihoods."""
-    points, asked, correction, looks = placement
-    if len(told) == 1 and points is told[0][0] and asked is None:  # the usual case, fast
+    points, rows, correction, looks = placement
+    if len(told) == 1 and points is told[0][0] and rows is None:  # the usual case, fast
         _, points, (log_likelihood, carry) = told[0]
         n = log_likelihood.size
     else:
-        points, asked = _checked_placement(placement, [points for _, points, _ in told], p)
+        points, rows = _checked_placement(placement, [points for _, points, _ in told], p)
         values = np.concatenate([answer.log_likelihood for _, _, answer in told])
-        log_likelihood, n = values[asked], values.size
-        carry = _joined(model, [answer.carry for _, _, answer in told], asked)
+        log_likelihood, n = values[rows], values.size
+        carry = _joined(model, [answer.carry for _, _, answer in told], rows)
     if correction is not None:
         correction = _checked_correction(correction, len(points))
     return Evaluated(points, carry, log_likelihood, n, correction, looks)
 
 
-def _joined(model: CarryingModel, carries: Sequence[Carry], asked: Indices) -> Carry:
+def _joined(model: CarryingModel, carries: Sequence[Carry], rows: Indices) -> Carry:
     """Return the records of several looks as those of the particles of one step."""
-    carry, joined = gather(concatenate(carries), asked), getattr(model, "joined", None)
-    return check_carry(joined(carry), len(asked), "model.joined", carry) if joined else carry
+    carry, joined = gather(concatenate(carries), rows), getattr(model, "joined", None)
+    return check_carry(joined(carry), len(rows), "model.joined", carry) if joined else carry
 
 
 def _checked_placement(
@@ -223,15 +223,15 @@ def _checked_placement(
     points = checked_points(placement.points, p).sealed()
     x = np.concatenate([look.x for look in told])
     component = np.concatenate([look.component for look in told])
-    rows = np.arange(len(x)) if placement.asked is None else placement.asked
-    asked = _checks.indices("a plan must return the rows of its points", rows, len(x))
-    same = asked.shape == points.w.shape and np.array_equal(points.component, component[asked])
-    if not same or not np.array_equal(points.x, x[asked]):
+    rows = np.arange(len(x)) if placement.rows is None else placement.rows
+    rows = _checks.indices("a plan must return the rows of its points", rows, len(x))
+    same = rows.shape == points.w.shape and np.array_equal(points.component, component[rows])
+    if not same or not np.array_equal(points.x, x[rows]):
         raise ValueError(
             "a plan must return points that it asked about, with their components and rows: "
-            f"got {len(points)} points and {len(asked)} rows that differ from those"
+            f"got {len(points)} points and {len(rows)} rows that differ from those"
         )
-    return points, asked
+    return points, rows
 
 
 def _checked_correction(log_correction: Array, n: int) -> Array:

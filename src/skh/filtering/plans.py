@@ -50,14 +50,14 @@ class Look:
 class Placement(NamedTuple):
     """The points of a step, in the order of its belief, after all looks of a plan.
 
-    ``asked`` (n,) is the row of each point in the concatenation of all points that the plan asked
+    ``rows`` (n,) is the row of each point in the concatenation of all points that the plan asked
     about; None if they are all of them, in that order.  ``log_correction`` (n,) is added to the
     log-likelihoods: the particles' weights are proportional to
     ``points.w * exp(log_likelihood + log_correction)``, and the sum of these is the evidence.
     """
 
     points: WeightedPoints
-    asked: Indices | None = None
+    rows: Indices | None = None
     log_correction: Array | None = None
     looks: tuple[Look, ...] = ()
 

@@ -7,7 +7,7 @@ Gaussian mixture, for which the same rule places the other points:
 
 1. Evaluate half of the rule's points, the pilot, and fit a `Parabola` (`surrogates`).
 2. If a second look does not promise a larger effective sample size, evaluate the other half: the
-   ordinary step, to the bit.
+   ordinary step, with the same points and weights.
 3. Otherwise place points for :math:`q_l = p\, \hat o_l / Z_l`, where :math:`\hat o_l` is the
    surrogate fitted to all evaluations so far: a few on trial, with a flatter surrogate, until
    a look succeeds; then all others.
@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import exp, inf, nan
 from typing import NamedTuple
 
@@ -36,11 +35,11 @@ import numpy as np
 from skh import _checks
 from skh._typing import Array, Indices
 from skh.filtering.likelihood_information import relative_to_best
+from skh.filtering.looks import Taken, combine, subset, weighted_ess
 from skh.filtering.plans import Look, Looks, Placement
 from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
 from skh.filtering.surrogates.parabola import Parabola, Whitening
 from skh.frank_wolfe.default import default_rule
-from skh.gaussians.bump import Bump
 from skh.gaussians.predictive import Predictive
 from skh.gaussians.separation import split
 from skh.kernels.quadrature_weights import resolution
@@ -54,7 +53,7 @@ POINTS_PER_SLOPE_WITH_FLOOR = 6  # the same where a floor hides most of the like
 MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to guess between them
 PARTS_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
 WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
-BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights: more is no question
+BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
 LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
 SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
@@ -62,11 +61,7 @@ MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more nee
 SURE_EFFICIENCY = 0.5  # ESS of a trial relative to that of its points: more is a success
 TRIAL_PARTS = 10  # a trial takes one of so many parts of n, and d + 2 points at least
 TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
-PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
 TRIAL_RULE = QuasiMonteCarlo()  # fast; a trial is for learning
-SHARE_POWER = 4  # of the ESS, that the shares of guided looks are proportional to
-TRIAL_VALUE = 0.6  # ESS of a trial's points that one of the rule's points is worth
-LEAST_SHARE = 1e-12  # of another look, relative to the best
 
 
 @dataclass(frozen=True)
@@ -102,9 +97,9 @@ class SecondLook:
 
     def plan(self, p: Predictive, n: int, *, rng: np.random.Generator) -> Looks:
         """Yield the points of each look; is sent their log-likelihoods; return the placement."""
-        points = checked_points(self.rule(p, n, rng=rng), p)
+        points = self._points(p, n, rng)
         rows = pilot_rows(self.rule, len(points))
-        if len(rows) == n or len(rows) < POINTS_PER_SLOPE * (p.d + 1):
+        if len(rows) < POINTS_PER_SLOPE * (p.d + 1) or not points.w[rows].any():
             # In one batch: the bits of a likelihood may depend on how many points it is given.
             ess = weighted_ess(points.w, (yield points))
             return Placement(points, looks=(Look(len(points), ess, "too few points"),))
@@ -127,43 +122,30 @@ class SecondLook:
                 # Without information, the second trial is spent on the second best region.
                 first = len(looks) == 2 and not sure and verdict.information is None
                 fit = verdict.fit_to(looks, other=first)
-        return combine(looks, verdict)
+        return combine(looks, verdict.reason, verdict.error)
+
+    def _points(self, p: Predictive, n: int, rng: np.random.Generator) -> WeightedPoints:
+        """Return the rule's points for ``p``, at most n, not displaced."""
+        points = checked_points(self.rule(p, n, rng=rng), p)
+        if len(points) > n:
+            raise ValueError(f"rule must return at most n = {n} points, got {len(points)}")
+        if points.shift is not None:
+            raise ValueError(
+                "rule must not displace components: the surrogate multiplies p itself, "
+                f"got {self.rule!r}"
+            )
+        return points
 
 
 def _ordinary(points: WeightedPoints, rows: Indices, pilot: Taken, verdict: Verdict) -> Looks:
     """Evaluate the points that are not in the pilot, and return all in their order."""
     rest = np.setdiff1d(np.arange(len(points)), rows)
-    others = (yield subset(points, rest)) if len(rest) else np.empty(0)
-    asked = np.empty(len(points), dtype=np.int64)
-    asked[np.concatenate([rows, rest])] = np.arange(len(points))
-    log_likelihood = np.concatenate([pilot.log_likelihood, others])[asked]
+    others = yield subset(points, rest)
+    places = np.empty(len(points), dtype=np.int64)
+    places[np.concatenate([rows, rest])] = np.arange(len(points))
+    log_likelihood = np.concatenate([pilot.log_likelihood, others])[places]
     look = verdict.look(len(points), weighted_ess(points.w, log_likelihood))
-    return Placement(points, asked, None, (look,))
-
-
-@dataclass(frozen=True, eq=False)
-class Taken:
-    """A look: points, their log-likelihoods, and the bump that q was made with (None: q = p)."""
-
-    points: WeightedPoints
-    log_likelihood: Array
-    bump: Bump | None = None
-    log_norm: float = 0.0  # logarithm of Z
-    trial: bool = False  # points by the fast rule
-
-    def log_ratio(self, x: Array) -> Array:
-        """``log(q / p)`` at the rows of x."""
-        return np.zeros(len(x)) if self.bump is None else self.bump.log(x) - self.log_norm
-
-    @cached_property
-    def ess(self) -> float:
-        """Effective sample size after weighting by o p / q; 0 if all weights are zero."""
-        return weighted_ess(self.points.w, self.log_likelihood - self.log_ratio(self.points.x))
-
-    @property
-    def efficiency(self) -> float:
-        """The ESS relative to that of the quadrature weights."""
-        return self.ess * float(self.points.w @ self.points.w)
+    return Placement(points, places, None, (look,))
 
 
 class Verdict(NamedTuple):
@@ -242,7 +224,8 @@ def weighted_error(fit: Parabola, pilot: Taken) -> float:
 def look_size(n: int, left: int, d: int, sure: bool, floor: bool) -> int:
     """Number of points of the next look: a few on trial, then all that are left.
 
-    With a floor, half of them: another peak may still appear.  No look is left with d points.
+    With a floor, half of them: another peak may still appear.  The last look is not left with d
+    points or fewer.
     """
     trial = max(n // TRIAL_PARTS, d + 2)
     m = trial
@@ -251,50 +234,6 @@ def look_size(n: int, left: int, d: int, sure: bool, floor: bool) -> int:
     return m if left - m > d else left
 
 
-def combine(looks: Sequence[Taken], verdict: Verdict) -> Placement:
-    """Weigh the points of all looks together."""
-    shares = look_shares(looks)
-    x = np.concatenate([look.points.x for look in looks])
-    component = np.concatenate([look.points.component for look in looks])
-    w = np.concatenate([a * look.points.w for a, look in zip(shares, looks, strict=True)])
-    logs = np.stack([look.log_ratio(x) for look in looks]) + np.log(shares)[:, None]
-    top = logs.max(axis=0)
-    log_mixture = top + np.log(np.exp(logs - top).sum(axis=0))
-    points = WeightedPoints(x, w / w.sum(), component)
-    described = tuple(verdict.look(len(look.points), look.ess) for look in looks)
-    return Placement(points, None, -log_mixture, described)
-
-
-def look_shares(looks: Sequence[Taken]) -> Array:
-    """Shares alpha: the guided looks' grow with their squared ESS; the pilot has the rest.
-
-    Where the surrogate was right, the pilot only bounds the weights.
-    """
-    ess = np.array([look.ess * (TRIAL_VALUE if look.trial else 1.0) for look in looks[1:]])
-    shares = ess**SHARE_POWER + LEAST_SHARE
-    shares /= shares.sum()
-    efficiency = float(shares @ np.array([look.efficiency for look in looks[1:]]))
-    pilot = float(np.clip(1.0 - efficiency, *PILOT_SHARES))
-    return np.concatenate([[pilot], (1.0 - pilot) * shares])
-
-
 def pilot_rows(rule: Rule, n: int) -> Indices:
     """Rows of the pilot: the first half where the first points matter most, else every other."""
     return np.arange((n + 1) // 2) if important_first(rule) else np.arange(0, n, 2)
-
-
-def subset(points: WeightedPoints, rows: Indices) -> WeightedPoints:
-    """Return some of the points, with weights that sum to one."""
-    w = points.w[rows]
-    return WeightedPoints(points.x[rows], w / w.sum(), points.component[rows])
-
-
-def weighted_ess(w: Array, log_weights: Array) -> float:
-    """Effective sample size of w exp(log_weights); 0 if all are zero."""
-    with np.errstate(divide="ignore"):
-        log_weights = log_weights + np.log(w)
-    top = log_weights.max()
-    if top == -np.inf:
-        return 0.0
-    w = np.exp(log_weights - top)
-    return float(w.sum() ** 2 / (w @ w))

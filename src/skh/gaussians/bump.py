@@ -17,12 +17,14 @@ has none, so the result does not depend on them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
 from skh import _checks
 from skh._typing import Array
 from skh.gaussians.linear_algebra import apply, check_covariance, factorize, symmetric, transpose
+from skh.gaussians.units import correlations
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,9 @@ class Bump:
         b = _checks.shaped("b", self.b, "d")
         H = _checks.shaped("H", self.H, len(b), len(b))
         m = _checks.shaped("m", self.m, len(b))
-        check_covariance("H", _unit_free(H))
+        if not (_checks.is_number(self.c) and isfinite(self.c)):
+            raise ValueError(f"c must be a finite number, got {self.c!r}")
+        check_covariance("H", correlations(H)[1])
         self.__dict__.update(b=b, H=H, m=m)
 
     @classmethod
@@ -63,6 +67,7 @@ class Bump:
 
     def power(self, beta: float) -> Bump:
         """Return the bump raised to ``beta`` >= 0."""
+        beta = _checks.non_negative("beta", beta)
         return self.known(beta * self.c, beta * self.b, beta * self.H, self.m)
 
 
@@ -71,9 +76,8 @@ def times(bump: Bump, means: Array, covariances: Array) -> tuple[Array, Array, A
 
     ``covariances`` is (K, d, d), or (d, d) for all; so are those of the result.
     """
-    sd = np.sqrt(np.linalg.diagonal(covariances))
-    sd = np.where(sd > 0.0, sd, 1.0)
-    L = sd[..., None] * factorize(covariances / (sd[..., None] * sd[..., None, :]))[1]
+    sd, unitless = correlations(covariances)
+    L = sd[..., None] * factorize(unitless)[1]
     gradient = bump.b - (means - bump.m) @ bump.H
     g = apply(transpose(L), gradient)
     lambdas, axes = np.linalg.eigh(symmetric(transpose(L) @ bump.H @ L))
@@ -82,10 +86,3 @@ def times(bump: Bump, means: Array, covariances: Array) -> tuple[Array, Array, A
     h = apply(transpose(axes), g) / np.sqrt(1.0 + lambdas)
     log_Z = bump.log(means) + 0.5 * (h**2).sum(-1) - 0.5 * np.log1p(lambdas).sum(-1)
     return means + apply(root, h), symmetric(root @ transpose(root)), log_Z
-
-
-def _unit_free(H: Array) -> Array:
-    """Scale H to a unit diagonal, as far as it has one."""
-    scale = np.sqrt(np.maximum(H.diagonal(), 0.0))
-    scale = np.where(scale > 0.0, scale, 1.0)
-    return np.asarray(H / np.outer(scale, scale))

@@ -27,6 +27,7 @@ from skh.gaussians.linear_algebra import (
     symmetric,
     transpose,
 )
+from skh.gaussians.units import divide_lower
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,10 +231,8 @@ class GaussianMixture:
         e, L = x - self.means[component], self._factors
         if L.ndim < 2:
             z = np.asarray(e / (L if L.ndim == 0 else L[component, None]))
-        elif L.ndim == 2:
-            z = np.asarray(np.linalg.solve(L, e.T).T)
         else:
-            z = np.asarray(np.linalg.solve(L[component], e[..., None])[..., 0])
+            z = divide_lower(L if L.ndim == 2 else L[component], e)
         return np.asarray((z**2).sum(axis=1))
 
     def divided(self, B: Array) -> Array:

@@ -21,13 +21,20 @@ from __future__ import annotations
 import numpy as np
 
 from skh._typing import Array, Indices
-from skh.gaussians.linear_algebra import MIN_DEVIATION, symmetric, transpose
+from skh.gaussians.linear_algebra import (
+    MIN_DEVIATION,
+    RELATIVE_ROUNDING,
+    inverse_triangle,
+    symmetric,
+    transpose,
+)
 from skh.gaussians.mixture import GaussianMixture
 
 SEPARATION = 4.5  # of a part from the next component, in its standard deviations
-RESOLVED_VARIANCE = 0.04  # of what is resolved, relative to the resolution (a variance)
+RESOLVED_VARIANCE = 0.04  # least variance that counts as resolved, relative to the resolution
 MIN_PART_POINTS = 10.0  # of a part
-NO_SPREAD = 1e-12  # a spread this small, relative to the values or to the mixture's, counts as none
+NO_WIDTH = 1e-12  # unit where components have no size, relative to the mixture's spread
+CONSTANT_WIDTH = 1e-6  # the same where the mixture has no spread, relative to the values
 WIDTH_JITTER = 1e-10  # share of each mean variance added to components, which may be singular
 
 
@@ -77,7 +84,7 @@ class _View:
         unit = _units(within.diagonal(), between.diagonal(), np.abs(means).max(axis=0))
         jitter = WIDTH_JITTER * np.eye(len(unit))
         L = unit[:, None] * np.linalg.cholesky(within / np.outer(unit, unit) + jitter)
-        white = np.linalg.inv(L)
+        white = inverse_triangle(L)
         T = transpose(np.linalg.eigh(symmetric(white @ between @ white.T))[1]) @ white
         self.w, self.position = w, T @ centred.T
         along = np.einsum("ji,...ik,jk->j...", T, S, T).reshape(len(unit), -1)
@@ -87,7 +94,7 @@ class _View:
 
     @property
     def wide(self) -> bool:
-        """Whether any part may be separated: no part is narrower than its components."""
+        """Whether a gap may reach `SEPARATION` deviations of the narrowest component."""
         size = np.sqrt(self.variance)
         width = np.maximum(np.ptp(self.position, axis=1), size.max(axis=1))
         return bool((width >= SEPARATION * size.min(axis=1)).any())
@@ -103,6 +110,8 @@ class _View:
         key, x, variance = (
             np.take_along_axis(a, order, 1) for a in (key, self.position, self.variance)
         )
+        x = x - x[:, :1]  # a part's spread must be free of rounding of its distance from the mean
+        key = key if by_size else key - key[:, :1]
         w = self.w[order]
         mass = np.cumsum(w, axis=1)
         mean, square = np.cumsum(w * x, axis=1) / mass, np.cumsum(w * x**2, axis=1) / mass
@@ -119,6 +128,7 @@ class _View:
 
 def _units(within: Array, between: Array, size: Array) -> Array:
     """A scale for each coordinate: the components' size, or a tiny one if they have none there."""
-    spread, none = np.sqrt(within + between), NO_SPREAD * size
-    tiny = np.maximum(np.where(spread > none, NO_SPREAD * spread, 1e6 * none), MIN_DEVIATION)
-    return np.maximum(np.sqrt(within), tiny)
+    spread = np.sqrt(within + between)
+    constant = spread <= RELATIVE_ROUNDING * size
+    tiny = np.where(constant, CONSTANT_WIDTH * size, NO_WIDTH * spread)
+    return np.maximum(np.sqrt(within), np.maximum(tiny, MIN_DEVIATION))

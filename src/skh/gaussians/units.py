@@ -47,7 +47,7 @@ def divide(S: Array, B: Array) -> Array:
 
 
 def divide_lower(L: Array, b: Array) -> Array:
-    """``L^-1 b`` for lower triangular L (..., d, d) and vectors b (..., d)."""
+    """``L^-1 b`` for matrices L (..., d, d), such as Cholesky factors, and vectors b (..., d)."""
     unit = units(np.abs(L).max(axis=-1))
     return np.asarray(np.linalg.solve(L / unit[..., None], (b / unit)[..., None])[..., 0])
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import RNG, Array, Indices
-from skh.gaussians.linear_algebra import apply, symmetric, transpose
+from skh.gaussians.linear_algebra import apply, inverse_triangle, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import covariance_factor
 from skh.rules.ancestor_sampling import sample_ancestors
@@ -28,7 +28,7 @@ from skh.rules.parts import place_in_parts
 from skh.rules.wrappers import Wrapper
 
 MIN_VARIANCE_SHARE = 0.1  # least eigenvalue of C, for degenerate points
-POINTS_PER_AXIS = 4  # and one: random points in a part have variances above that share
+POINTS_PER_AXIS = 4  # of d + 1, for a part: fewer random points may have less variance than that
 SINGULAR_SHARE = 1e-12  # of the mixture's variance: components as narrow as that are singular
 
 
@@ -69,9 +69,10 @@ def match_moments(p: GaussianMixture, points: WeightedPoints) -> Array:
     if not p.covariance.any():  # the state is known
         return points.x
     L = covariance_factor(p)
-    z = np.asarray(np.linalg.solve(L, (points.x - p.mean).T))
+    white = inverse_triangle(L)
+    z = white @ (points.x - p.mean).T
     moved = np.asarray(matched(z, points.w) - z).T
-    return points.x + apply(_free_axes(p, L, points.component), moved) @ L.T
+    return points.x + apply(_free_axes(p, white, points.component), moved) @ L.T
 
 
 def matched(z: Array, w: Array) -> Array:
@@ -87,9 +88,8 @@ def matched(z: Array, w: Array) -> Array:
     return np.asarray((axes * scales) @ axes.T @ z)
 
 
-def _free_axes(p: GaussianMixture, L: Array, component: Indices) -> Array:
+def _free_axes(p: GaussianMixture, white: Array, component: Indices) -> Array:
     """Projections to the directions in which components have a spread, in units of ``p``."""
-    white = np.linalg.inv(L)
     variances, axes = np.linalg.eigh(symmetric(white @ p.matrices @ white.T))
     free = (axes * (variances > SINGULAR_SHARE)[..., None, :]) @ transpose(axes)
     return free[component] if free.ndim == 3 else free

@@ -1,9 +1,9 @@
 r"""Place points of a mixture part by part, where its parts are far apart (`gaussians.separation`).
 
 Each part gets points in proportion to its mass, with random rounding, and its exact mass as their
-total weight.  A part of less than `MIN_SHARE` points gets a point of weight 1/n with the
-probability that makes its expected weight right.  Fewer than `MIN_PLACED` points are drawn at
-random: placed, they would represent the mean of the part but not its spread.
+total weight.  A part that deserves less than `MIN_SHARE` of a point gets one of weight 1/n with
+probability n times its mass, else none, and the MMD then leaves it out.  Fewer than `MIN_PLACED`
+points are drawn at random: placed, they would represent the mean of the part but not its spread.
 
 The MMD of the whole is that of the kernel which is zero between parts and equal to each part's own
 kernel inside: :math:`\mathrm{MMD}^2 = \sum_g a_g^2\, \mathrm{MMD}_g^2` for parts of mass a_g.
@@ -18,7 +18,7 @@ import numpy as np
 from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.separation import split
-from skh.rules.base import Rule, Shift, WeightedPoints, checked_points
+from skh.rules.base import Rule, WeightedPoints, checked_points
 from skh.rules.sampling import Stratified
 
 MIN_SHARE = 0.1  # of a point, for a part that is always represented
@@ -57,19 +57,19 @@ def _points_of(
     q = p.selected(index)
     place = rule if n >= MIN_PLACED else Stratified()
     points = checked_points(place(q, n, rng=rng), q)
-    return WeightedPoints(points.x, points.w, index[points.component], points.mmd, points.shift)
+    return WeightedPoints(points.x, points.w, index[points.component], points.mmd)
 
 
 def join(a: WeightedPoints, b: WeightedPoints, share: float) -> WeightedPoints:
-    """Return the points of both, those of ``b`` with a total weight of ``share``."""
-    shift = None
-    if a.shift is not None and b.shift is not None:
-        mean, root = ((a.shift.mean, b.shift.mean), (a.shift.root, b.shift.root))
-        shift = Shift(np.concatenate(mean), np.concatenate(root))
+    """Return the points of both in turn, those of ``b`` with a total weight of ``share``.
+
+    In turn, so that the first half of the points represents both.
+    """
+    turns = [(np.arange(len(points)) + 0.5) / len(points) for points in (a, b)]
+    order = np.argsort(np.concatenate(turns), kind="stable")
     return WeightedPoints(
-        np.concatenate([a.x, b.x]),
-        np.concatenate([(1.0 - share) * a.w, share * b.w]),
-        np.concatenate([a.component, b.component]),
+        np.concatenate([a.x, b.x])[order],
+        np.concatenate([(1.0 - share) * a.w, share * b.w])[order],
+        np.concatenate([a.component, b.component])[order],
         hypot((1.0 - share) * a.mmd, share * b.mmd),
-        shift,
     )

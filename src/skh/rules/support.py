@@ -85,12 +85,13 @@ class Support:
         """Whether means differ along axes without spread, as those of constant parameters do."""
         if self._resolved or self._spread.all():
             return False
-        m = self._means
-        own = (
-            m.T if self._covariances.ndim == 3 else np.zeros((1, len(m)))
-        )  # distances to own mean, or mean
-        apart = self._projections(~self._spread) @ (m - own[..., None])
-        return bool(np.abs(apart).max() > GRID_SPACING * self._finest**0.5)
+        there = self._p.weights > 0.0
+        m, limit = self._means[:, there], GRID_SPACING * self._finest**0.5
+        fixed = self._projections(~self._spread)
+        if fixed.ndim == 2:
+            return bool(np.abs(fixed @ (m - m[:, :1])).max() > limit)
+        own = zip(m.T, fixed[there], strict=True)
+        return any(bool(np.abs(P @ (m - c[:, None])).max() > limit) for c, P in own)
 
     def spread_axes(self, component: Indices) -> Array | None:
         """Projections (n, d, d) to the axes along which each point's component has a spread.

@@ -12,7 +12,7 @@ process with mean :math:`-z^\top H_0 z / 2` and covariance
 
 Without knowledge :math:`H_0 = 0`, S is a multiple of I, and :math:`\kappa = 1`.  Information F
 about the state, told by the model or learned, is the expected curvature: then :math:`H_0 = F`, S is
-about F, and either H is F (:math:`\kappa = 0`) or it may differ from F by some ten per cent.  One
+about F, and either H is F (:math:`\kappa = 0`) or it may differ from F by about 70 per cent.  One
 singular value decomposition of the features of a prior gives the marginal likelihood for every
 noise a and amplitude :math:`\tau`, and the leave-one-out errors; the best combination is taken.
 """
@@ -29,7 +29,7 @@ import numpy as np
 from skh._typing import Array, Indices
 from skh.filtering.likelihood_information import UNEXPECTED_SHARE
 from skh.gaussians.bump import Bump
-from skh.gaussians.linear_algebra import factorize, symmetric
+from skh.gaussians.linear_algebra import factorize, inverse_triangle, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import covariance_factor
 
@@ -54,7 +54,7 @@ class Whitening:
     def of(cls, p: GaussianMixture) -> Whitening:
         """Coordinates for the mixture ``p``."""
         L = covariance_factor(p)
-        return cls(p.mean, L, np.asarray(np.linalg.inv(L), dtype=np.float64))
+        return cls(p.mean, L, inverse_triangle(L))
 
     def __call__(self, x: Array) -> Array:
         """Coordinates of the rows of ``x``."""
@@ -190,6 +190,9 @@ class Regression:
         """Return the posterior mean, with H clamped to be positive semi-definite."""
         c, b, H, clamped = self.coefficients()
         error = self._errors_left_out()
+        if clamped:  # the regression's errors are not those of what is returned
+            own = self.level - (c + self.z @ b - 0.5 * squares(self.z, H))
+            error = np.where(np.abs(own) > np.abs(error), own, error)
         spread = max(float(np.var(self.level)), LEAST_SPREAD)
         unexplained = sqrt(float(np.mean(error**2)) / spread)
         return Parabola(c, b, H, self.level - error, unexplained, clamped)

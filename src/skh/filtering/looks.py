@@ -1,0 +1,92 @@
+"""Looks that a plan has taken at a likelihood, and their weights when combined.
+
+Multiple importance sampling (Veach and Guibas, 1995) with shares alpha of the looks; the formula is
+in `second_look`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skh._typing import Array, Indices
+from skh.filtering.plans import Look, Placement
+from skh.gaussians.bump import Bump
+from skh.rules.base import WeightedPoints
+
+PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
+SHARE_POWER = 4  # of the ESS, that the shares of guided looks are proportional to
+TRIAL_VALUE = 0.6  # ESS of a trial's points that one of the rule's points is worth
+LEAST_SHARE = 1e-12  # of another look, relative to the best
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A look: points, their log-likelihoods, and the bump that q was made with (None: q = p)."""
+
+    points: WeightedPoints
+    log_likelihood: Array
+    bump: Bump | None = None
+    log_norm: float = 0.0  # logarithm of Z
+    trial: bool = False  # points by the fast rule
+
+    def log_ratio(self, x: Array) -> Array:
+        """``log(q / p)`` at the rows of x."""
+        return np.zeros(len(x)) if self.bump is None else self.bump.log(x) - self.log_norm
+
+    @cached_property
+    def ess(self) -> float:
+        """Effective sample size after weighting by o p / q; 0 if all weights are zero."""
+        return weighted_ess(self.points.w, self.log_likelihood - self.log_ratio(self.points.x))
+
+    @property
+    def efficiency(self) -> float:
+        """The ESS relative to that of the quadrature weights."""
+        return self.ess * float(self.points.w @ self.points.w)
+
+
+def combine(looks: Sequence[Taken], reason: str, error: float) -> Placement:
+    """Weigh the points of all looks together; ``reason`` and ``error`` are for the record."""
+    shares = look_shares(looks)
+    x = np.concatenate([look.points.x for look in looks])
+    component = np.concatenate([look.points.component for look in looks])
+    w = np.concatenate([a * look.points.w for a, look in zip(shares, looks, strict=True)])
+    logs = np.stack([look.log_ratio(x) for look in looks]) + np.log(shares)[:, None]
+    top = logs.max(axis=0)
+    log_mixture = top + np.log(np.exp(logs - top).sum(axis=0))
+    points = WeightedPoints(x, w / w.sum(), component)
+    described = tuple(Look(len(look.points), look.ess, reason, error) for look in looks)
+    return Placement(points, None, -log_mixture, described)
+
+
+def look_shares(looks: Sequence[Taken]) -> Array:
+    """Shares alpha: those of guided looks grow with their ESS; the pilot has the rest.
+
+    Where the surrogate was right, the pilot only bounds the weights.
+    """
+    ess = np.array([look.ess * (TRIAL_VALUE if look.trial else 1.0) for look in looks[1:]])
+    shares = (ess / max(float(ess.max()), LEAST_SHARE)) ** SHARE_POWER + LEAST_SHARE
+    shares /= shares.sum()
+    efficiency = float(shares @ np.array([look.efficiency for look in looks[1:]]))
+    pilot = float(np.clip(1.0 - efficiency, *PILOT_SHARES))
+    return np.concatenate([[pilot], (1.0 - pilot) * shares])
+
+
+def subset(points: WeightedPoints, rows: Indices) -> WeightedPoints:
+    """Return some of the points, with weights that sum to one."""
+    w = points.w[rows]
+    return WeightedPoints(points.x[rows], w / w.sum(), points.component[rows])
+
+
+def weighted_ess(w: Array, log_weights: Array) -> float:
+    """Effective sample size of w exp(log_weights); 0 if all are zero."""
+    with np.errstate(divide="ignore"):
+        log_weights = log_weights + np.log(w)
+    top = log_weights.max()
+    if top == -np.inf:
+        return 0.0
+    w = np.exp(log_weights - top)
+    return float(w.sum() ** 2 / (w @ w))

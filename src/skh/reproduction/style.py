@@ -154,7 +154,10 @@ def plain_heights(axis: Any) -> None:
 
 
 def _short(size: int) -> str:
-    return f"{size // 1000}k" if size >= 1000 and size % 1000 == 0 else str(size)
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit}{letter}"
+    return str(size)
 
 
 def few(sizes: Iterable[int], most: int = 5) -> list[int]:

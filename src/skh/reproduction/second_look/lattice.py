@@ -130,12 +130,14 @@ def explore(
     x, _ = p.sample(FIRST_SAMPLE, rng=rng)
     log_p, log_l = before(x), likelihood(x)
     log_q, seen = log_p, [(x, log_p + log_l)]
-    last, zooms = 0.0, 0
+    last, zooms, most, scale = 0.0, 0, 0.0, p.covariance
     for _ in range(MOST_TEMPERINGS):
         power, w = temper(log_p - log_q, log_l)
         mean, covariance = mixture_moments(w, x, np.zeros((len(x), p.d, p.d)))
         if power == 1.0 and len(seen) > 1:
             return _above(seen, SEED_DEPTH), covariance
+        if power > most:  # as narrow as a Gaussian's would become
+            most, scale = power, power * covariance
         proposal = GaussianMixture([1.0], mean[None], WIDENED * covariance)
         if power < STALLED * last:
             zooms += 1
@@ -145,7 +147,7 @@ def explore(
         x, _ = proposal.sample(SAMPLE, rng=rng)
         log_p, log_l, log_q = before(x), likelihood(x), log_density_of(proposal)(x)
         seen.append((x, log_p + log_l))
-    return _above(seen, SEED_DEPTH), power * covariance  # as narrow as a Gaussian's would become
+    return _above(seen, SEED_DEPTH), np.asarray(scale)
 
 
 def _above(seen: list[tuple[Array, Array]], depth: float, at_least: int = 1) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 import skh
 
 LATENCY = 0.01  # seconds per request
-N, T = 30, 12  # particles, observations
+N, T = 100, 12  # particles, observations
 NOISE = 0.3  # metres
 
 

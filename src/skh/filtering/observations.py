@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skh import _checks
+from skh._numba.array_checks import first_not_finite
 from skh._typing import Array
 
 
@@ -59,7 +60,7 @@ def fill_masked(y: Any) -> Any:
     >>> fill_masked(np.ma.masked_less([1, -999, 3], 0)), fill_masked("image")
     (array([ 1., nan,  3.]), 'image')
     """
-    if not isinstance(y, np.ma.MaskedArray) or y.dtype.kind not in "fiu":
+    if type(y) is np.ndarray or not isinstance(y, np.ma.MaskedArray) or y.dtype.kind not in "fiu":
         return y
     return np.ma.filled(y.astype(np.float64), np.nan) if np.ma.is_masked(y) else y.data
 
@@ -103,13 +104,15 @@ def measured_entries(y: Any, m: int | None, name: str = "y") -> tuple[Array, NDA
 def measured_vector(y: Any, m: int, name: str = "y") -> Array:
     """Validate a vector of ``m`` finite numbers, or one number if m = 1."""
     vector = _vector(y, m, name)
-    if not np.isfinite(vector).all():
+    if first_not_finite(vector.ravel()) >= 0:
         raise ValueError(f"{name} must be finite, got {y!r}")
     return vector
 
 
 def _vector(y: Any, m: int | None, name: str) -> Array:
     """Validate ``m`` real numbers, any number of them if None; gaps become NaN."""
+    if type(y) is np.ndarray and y.dtype == _checks.DOUBLE and y.shape == (m,):
+        return y  # the usual case, fast
     try:
         vector = np.atleast_1d(_checks.floats(name, _fill_gaps(fill_masked(y))))
     except TypeError as error:

@@ -33,7 +33,7 @@ class KernelCache(FunctionCache):
     """The files of one kernel; after a failure it is compiled again."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load a kernel; None if there is none that can be read."""
+        """Load a kernel, or return None where no file can be read."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # a damaged pickle raises almost anything

@@ -41,7 +41,7 @@ WIDTH_JITTER = 1e-10  # share of each mean variance added to components, which m
 def split(
     p: GaussianMixture, n: int, resolution: Array, least: float = 0.0
 ) -> tuple[Indices, Indices] | None:
-    """Return the components of the most separated part and of the rest, None if there is none.
+    """Return the components of the most separated part and of the rest, or None without parts.
 
     ``n`` points will represent ``p``; ``resolution`` (d, d) is the covariance of the smallest
     Gaussian that the whole mixture can be resolved with.  Components of weight zero are left out.

@@ -52,6 +52,7 @@ POINTS_PER_COEFFICIENT = 0.5  # of the whole parabola, to go where the pilot has
 POINTS_PER_SLOPE_WITH_FLOOR = 6  # the same where a floor hides most of the likelihood
 MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to guess between them
 PARTS_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
+PARTS_SHARE = 0.2  # of the mass, for each of two parts that one parabola cannot describe
 WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
 BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
@@ -188,7 +189,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
         return verdict("the likelihood is zero at the pilot")
     if pilot.efficiency > BROAD_EFFICIENCY:
         return verdict("the likelihood is broad")
-    if split(p, n, PARTS_RESOLUTION * p.covariance) is not None:
+    if split(p, n, PARTS_RESOLUTION * p.covariance, PARTS_SHARE * n) is not None:
         return verdict("the predictive has parts far apart")
     fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, F)
     error = weighted_error(fit, pilot)

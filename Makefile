@@ -31,7 +31,7 @@ $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "skh needs Python >= 3.11; name one with: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,io,test]"
 	touch $@
 
 # Record results to the bit anew, after a change that is meant to change numbers.

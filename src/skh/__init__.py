@@ -22,12 +22,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skh._runtime.threads import get_threads, set_threads
-from skh.filtering.belief import Belief, FilterResult
+from skh.filtering.belief import Belief
 from skh.filtering.function_model import model_from_functions
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.rao_blackwell import RaoBlackwellized
+from skh.filtering.result import FilterResult
 from skh.filtering.second_look import SecondLook
 from skh.filtering.series import particle_filter
 from skh.frank_wolfe.default import default_rule

@@ -1,14 +1,13 @@
-"""Filtering distributions (`Belief`) and the result of a filter run (`FilterResult`)."""
+"""Filtering distributions: `Belief`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._typing import Array, Indices
@@ -129,112 +128,3 @@ def _padded(P: Array, d: int) -> Array:
     padded = np.zeros((len(P), k, k))
     padded[:, d:, d:] = P
     return padded
-
-
-@dataclass(frozen=True, eq=False)
-class FilterResult:
-    """Result of `particle_filter` on T observations.
-
-    - ``means`` (T, d), ``covariances`` (T, d, d), ``quantiles`` (T, len(quantiles), d): of x
-    - ``log_evidence_increments`` (T,): estimates of log p(y_t | y_{0:t-1})
-    - ``ess``, ``n_particles`` (T,): effective sample sizes and numbers of particles
-    - ``mmd`` (T,): quadrature errors, NaN if the rule does not compute them
-    - ``n_likelihood_evaluations`` (T,): zero where nothing was observed
-    - ``looks``: T tuples with a `Look` for each look of a plan; empty for a plain rule
-    - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
-      hidden part z, else None
-    - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
-    - ``history``: the `Belief` of each step with ``history=True``, else None
-
-    With random rules the estimate of the evidence is unbiased.  With `FWQuad`, whose points are
-    optimised, it is usually much closer but biased, and can be far off if the kernel variance is
-    too small.  For charted models, moments, quantiles and `trajectories` are coordinates, each in
-    the chart of its step; ``mean_states`` and `skh.geometry.paths_of` are states.
-    """
-
-    means: Array
-    covariances: Array
-    log_evidence_increments: Array
-    ess: Array
-    mmd: Array
-    n_particles: NDArray[np.intp]
-    n_likelihood_evaluations: NDArray[np.intp]
-    quantiles: Array
-    z_means: Array | None = None
-    joint_covariances: Array | None = None
-    mean_states: Any = None
-    history: tuple[Belief, ...] | None = None
-    looks: tuple[tuple[Look, ...], ...] = ()
-
-    @property
-    def z_covariances(self) -> Array | None:
-        """Filtered covariances of z, (T, n_z, n_z)."""
-        d = self.means.shape[1]
-        return None if self.joint_covariances is None else self.joint_covariances[:, d:, d:]
-
-    @property
-    def log_evidence(self) -> float:
-        """Estimate of log p(y_{0:T-1}): the sum of the increments."""
-        return float(self.log_evidence_increments.sum())
-
-    def trajectories(self) -> tuple[Array, Array]:
-        """Return the paths x_{0:T-1} to the last particles, ``(n, T, d)``, and their weights.
-
-        Needs ``history=True``; the further back, the fewer distinct points.  Ancestors displaced by
-        `skh.Smoothed` keep their original x.  For charted models see `skh.geometry.paths_of`.
-        """
-        path = trace_ancestors(self.history)
-        return np.stack([belief.x[line] for belief, line in path], axis=1), path[-1][0].w
-
-
-def trace_ancestors(history: tuple[Belief, ...] | None) -> list[tuple[Belief, Indices]]:
-    """Return each belief with the indices of the last particles' ancestors in it."""
-    if history is None:
-        raise ValueError("trajectories need particle_filter(..., history=True)")
-    path, line = [], np.arange(history[-1].n_particles)
-    for belief in reversed(history):
-        path.append((belief, line))
-        line = belief.ancestor[line]
-    return path[::-1]
-
-
-def quantile_levels(quantiles: ArrayLike) -> Array:
-    """Validate quantile levels: a vector of numbers in [0, 1]."""
-    levels = np.atleast_1d(_checks.real_array("quantiles", quantiles))
-    if levels.ndim != 1 or ((levels < 0) | (levels > 1)).any():
-        raise ValueError(f"quantiles must be numbers in [0, 1], got {quantiles!r}")
-    return levels
-
-
-MeanState = Callable[[Belief], Any]  # for models whose states are not vectors
-
-
-def summary(
-    belief: Belief, quantiles: Array, mean_state: MeanState | None = None
-) -> dict[str, Any]:
-    """Return a belief's row of each field of a `FilterResult`."""
-    levels = belief.quantile(quantiles) if len(quantiles) else np.empty((0, belief.x.shape[1]))
-    hidden = belief.z and {"z_means": belief.z_mean, "joint_covariances": belief.joint_moments[1]}
-    return {
-        **(hidden or {}),
-        **({"mean_states": mean_state(belief)} if mean_state else {}),
-        "means": belief.mean,
-        "covariances": belief.covariance,
-        "log_evidence_increments": belief.log_evidence_increment,
-        "ess": belief.ess,
-        "mmd": belief.mmd,
-        "n_particles": belief.n_particles,
-        "n_likelihood_evaluations": belief.n_likelihood_evaluations,
-        "quantiles": levels,
-    }
-
-
-def stack_fields(values: Sequence[Any], axis: int = 0) -> Any:
-    """Stack arrays along a new axis; tuples and dicts part by part."""
-    first = values[0]
-    if isinstance(first, dict):
-        return {name: stack_fields([value[name] for value in values], axis) for name in first}
-    if not isinstance(first, tuple):
-        return np.stack(values, axis)
-    parts = [stack_fields(part, axis) for part in zip(*values, strict=True)]
-    return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)

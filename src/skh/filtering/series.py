@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG
-from skh.filtering.belief import Belief, FilterResult, quantile_levels, stack_fields, summary
+from skh.filtering.belief import Belief
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Look, Plan
+from skh.filtering.result import FilterResult, quantile_levels, stack_fields, summary
 from skh.rules.base import Rule
 
 

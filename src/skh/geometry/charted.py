@@ -33,14 +33,14 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._typing import Array
-from skh.filtering.belief import Belief, FilterResult, Predicted, stack_fields, trace_ancestors
+from skh.filtering.belief import Belief, Predicted
 from skh.filtering.carried_records import Ancestors, displaceable
 from skh.filtering.likelihood_information import check_information
-from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying, gather
+from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charts import Chart
-from skh.geometry.stack import State, described, mapped, read_only, rows_of, tiled
+from skh.geometry.stack import State, described, read_only, rows_of, tiled
 
 
 class ChartedCarry(NamedTuple):
@@ -232,7 +232,7 @@ class Charted:
 
     def mean_state(self, belief: Belief) -> State:
         """Weighted mean of the particles' states."""
-        return self.chart.mean(_carry_of(belief).states, belief.w)
+        return self.chart.mean(carry_of(belief).states, belief.w)
 
     def _carry(self, states: State, inner: Carry) -> ChartedCarry:
         return ChartedCarry(states, tiled(self.chart.mean(states), rows_of(states)), inner)
@@ -254,46 +254,8 @@ def _pair(where: str, returned: Any, expected: str) -> tuple[Any, Any]:
     return returned[0], returned[1]
 
 
-def states_of(belief: Belief | Predicted) -> State:
-    """Return the states of the particles of a `Charted` model, one per row.
-
-    >>> import skh
-    >>> flight = skh.models.survey_flight(1, rng=0)
-    >>> belief = skh.ParticleFilter(flight.model, n=20, rng=1).step(flight.observations[0])
-    >>> poses = skh.geometry.states_of(belief)
-    >>> poses.position.shape, poses.rotation.shape
-    ((20, 3), (20, 3, 3))
-    """
-    return read_only(_carry_of(belief).states)
-
-
-def reference_of(belief: Belief | Predicted) -> State:
-    """Return the reference state of the next step's chart, that of ``pf.predict()``.
-
-    For ``pf.predict(h)``, call ``step(None)`` h - 1 times on a ``copy.deepcopy`` of the filter.
-    For `SE2` and `Angles`, coordinates are states up to whole turns in any chart.
-
-    >>> import skh
-    >>> flight = skh.models.survey_flight(1, rng=0)
-    >>> pf = skh.ParticleFilter(flight.model, n=20, rng=1)
-    >>> belief = pf.step(flight.observations[0])
-    >>> x, _ = pf.predict().sample(5, rng=2)
-    >>> skh.geometry.SE3().states(skh.geometry.reference_of(belief), x).rotation.shape
-    (5, 3, 3)
-    """
-    return mapped(lambda part: part[0], _carry_of(belief).reference)
-
-
-def paths_of(result: FilterResult) -> tuple[State, Array]:
-    """Return the paths of states to the last particles, (n, T, ...), and their weights."""
-    if not isinstance(result, FilterResult):
-        raise TypeError(f"result must be a FilterResult, got {result!r}")
-    path = trace_ancestors(result.history)
-    rows = [gather(states_of(belief), line) for belief, line in path]
-    return stack_fields(rows, axis=1), path[-1][0].w
-
-
-def _carry_of(belief: Belief | Predicted) -> ChartedCarry:
+def carry_of(belief: Belief | Predicted) -> ChartedCarry:
+    """Return the records of a belief of a `Charted` model."""
     carry = getattr(belief, "carry", None)
     if not isinstance(carry, ChartedCarry):
         raise TypeError(f"belief must come from a Charted model, got {belief!r}")

@@ -1,0 +1,173 @@
+"""Write the report of one filter run as a single interactive HTML file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from os import PathLike
+from typing import Any
+
+from skh.filtering.result import FilterResult
+from skh.report import run_inputs
+from skh.report.run_data import centres_of, data_of
+from skh.report.run_summary import coordinate_rows, facts_of, reason_rows
+
+SCRIPTS = ("format", "data", "axes", "view", "charts", "particles", "readout", "controls")
+# Nothing is fetched: what a title or a name could smuggle in would not be loaded either.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+def write_run_html(
+    result: FilterResult,
+    path: str | PathLike[str],
+    *,
+    observations: Iterable[Any] | None = None,
+    times: Any = None,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    truth: Any = None,
+) -> None:
+    """Write an interactive report of a run: one HTML file that needs no network.
+
+    It shows the filtered state with its bands, the particles at the time under the cursor (with
+    ``history=True``; the looks of a `SecondLook` apart), effective sample sizes, looks and evidence.
+
+    Parameters
+    ----------
+    result : FilterResult
+        Bands are its quantiles, or the mean plus and minus two standard deviations.
+    path : str or path
+        File to write, in an existing folder; an old one is replaced.
+    observations : T observations
+        Drawn if they are numbers or vectors of equal length; None or NaN: nothing was measured.
+    times : T increasing numbers or dates
+        Otherwise steps are numbered from zero.
+    names : d strings
+        Of the coordinates, or of those of (x, z).
+    title : str
+    settings : mapping
+        Names and values to list, such as the model, the rule and the seed; may be nested.
+    truth : (T, d) array
+        True states, NaN where unknown; for charted models the states of ``result.mean_states``.
+
+    Examples
+    --------
+    >>> import tempfile, skh
+    >>> model = skh.models.lgss3()
+    >>> states, ys = model.simulate(5, rng=0)
+    >>> result = skh.particle_filter(model, ys, skh.Stratified(), 20, rng=1, history=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     skh.report.write_run_html(result, f"{folder}/run.html", observations=ys, truth=states)
+    """
+    run_inputs.check_result(result)
+    file = run_inputs.check_path(path)
+    T, d = result.means.shape
+    n_z = 0 if result.z_means is None else result.z_means.shape[1]
+    centres, heading = centres_of(result), run_inputs.check_title(title)
+    of_names = run_inputs.check_names(names, d, n_z)
+    of_times = run_inputs.check_times(times, T)
+    observed = run_inputs.check_observations(observations, result)
+    true_states = run_inputs.check_truth(truth, T, d, n_z)
+    about = run_inputs.check_settings(settings)
+    data = data_of(result, centres, of_names, of_times, observed, true_states)
+    remarks = [*centres.remarks]
+    if observations is not None and observed.values is None:
+        remarks.append("The observations are not vectors of equal length: they are not drawn.")
+    body = "\n".join(
+        [
+            _header(heading, facts_of(result, observed.missing), remarks),
+            _board(of_names, data),
+            "<h2>In numbers</h2>",
+            _table(*coordinate_rows(centres, of_names, true_states)),
+            _table(*reason_rows(result)),
+            '<details id="steps"><summary>Table of the steps in view</summary></details>',
+            "<h2>Settings</h2>",
+            _table(("setting", "value"), about) if about else "<p>None were given.</p>",
+        ]
+    )
+    page = _document(heading, body, data)
+    file.write_text(page, encoding="utf-8", newline="\n")
+
+
+def _header(title: str, facts: Sequence[tuple[str, str]], remarks: Sequence[str]) -> str:
+    items = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in facts)
+    notes = "".join(f'<p class="note">{escape(remark)}</p>' for remark in remarks)
+    return f'<header><h1>{escape(title)}</h1><dl class="facts">{items}</dl>{notes}</header>'
+
+
+def _board(names: Sequence[str], data: Mapping[str, Any]) -> str:
+    """The charts; those without data are left out."""
+    d = data["d"]
+    fields = {
+        "coordinates": _options(names),
+        "single": "hidden" if len(names) == 1 else "",
+        "particles": _options(names[:d]),
+        "against": _options(["weight", *names[:d]], first=-1),
+        "strips": "".join(_strip(*strip) for strip in _strips(data)),
+    }
+    template = _asset("board.html")
+    for name, text in fields.items():
+        template = template.replace(f"<!--{name}-->", text)
+    return template
+
+
+def _strips(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    strips = [
+        ("ess", "effective sample size"),
+        ("looks", "likelihood evaluations"),
+        ("evidence", "log-evidence increment"),
+    ]
+    return ([("observed", "observation")] if data["observed"] else []) + strips
+
+
+def _strip(name: str, label: str) -> str:
+    return (
+        f'<figure><figcaption><b>{label}</b> <output id="{name}-value"></output></figcaption>'
+        f'<canvas id="{name}" class="time" role="img" aria-label="{label} over time"></canvas>'
+        "</figure>"
+    )
+
+
+def _options(labels: Sequence[str], first: int = 0) -> str:
+    return "".join(
+        f'<option value="{k}">{escape(label)}</option>' for k, label in enumerate(labels, first)
+    )
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; on a narrow screen each row becomes a block of labelled lines."""
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in headings)
+    lines = (
+        "".join(
+            f'<td data-label="{escape(h)}">{escape(cell)}</td>'
+            for h, cell in zip(headings, row, strict=True)
+        )
+        for row in rows
+    )
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+
+
+def _document(title: str, body: str, data: Mapping[str, Any]) -> str:
+    # In a script "</" would end it; "<" only occurs within strings.
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    script = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_asset('run.css')}</style>\n</head>\n<body>\n"
+        f"<main>\n{body}\n</main>\n"
+        f'<script type="application/json" id="data">{text}</script>\n'
+        f'<script>\n"use strict";\n(() => {{\n{script}\n}})();\n</script>\n</body>\n</html>\n'
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("skh.report") / "assets" / name).read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ LAYERS = [
     {"filtering"},
     {"geometry"},
     {"trajectory"},
-    {"models", "scores"},
+    {"models", "scores", "report"},
     {"__init__"},
     {"reproduction"},
     {"cli"},

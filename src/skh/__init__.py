@@ -16,6 +16,7 @@ step of a `Model`.  `default_rule`, used if no rule is given, needs no kernel an
 `RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
 `geometry.Charted` models have states with angles or poses; `trajectory` and `scores` read, align
 and score trajectories.  `kalman_filter` and `jump_markov_filter` are exact references.
+`report.write_run_html` writes an interactive page about a run.
 """
 
 from importlib import import_module
@@ -48,7 +49,7 @@ from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
-    from skh import geometry, models, scores, trajectory  # noqa: F401
+    from skh import geometry, models, report, scores, trajectory  # noqa: F401
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -95,12 +96,13 @@ __all__ = [
     "models",
     "particle_filter",
     "rao_blackwellize",
+    "report",
     "set_threads",
     "solve_simplex_qp",
 ]
 
 # Loaded on first use: together they take as long as all the rest.
-LATE_MODULES = ("geometry", "models", "scores", "trajectory")
+LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",

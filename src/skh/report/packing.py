@@ -63,4 +63,4 @@ def resolved(x: float, scale: float) -> str:
     """
     if not (scale > 0.0 and isfinite(x) and x != 0.0 and isfinite(scale)):
         return number(x, 5)
-    return number(x, min(max(floor(log10(abs(x)) - log10(scale)) + 4, 3), 15))
+    return number(x, min(max(floor(log10(abs(x)) - log10(scale)) + 3, 3), 15))

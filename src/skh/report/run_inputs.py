@@ -131,13 +131,13 @@ def check_observations(observations: Any, result: FilterResult) -> Observations:
         )
     ys = [ys.iloc[t] if hasattr(ys, "iloc") else ys[t] for t in range(len(ys))]
     gone = np.array([is_missing(y) for y in ys])
-    return Observations(_measured(ys, gone), missing | gone)
+    return Observations(_measured(ys), missing | gone)
 
 
-def _measured(ys: Sequence[Any], gone: NDArray[np.bool_]) -> Array | None:
+def _measured(ys: Sequence[Any]) -> Array | None:
     """The numbers of all observations (m, T); None if they are anything but short vectors."""
     try:
-        rows = [None if out else measured_entries(y, None)[0] for y, out in zip(ys, gone, strict=True)]
+        rows = [None if is_missing(y) else measured_entries(y, None)[0] for y in ys]
     except (TypeError, ValueError):
         return None
     lengths = {len(row) for row in rows if row is not None}
@@ -155,7 +155,7 @@ def check_truth(truth: Any, T: int, d: int, n_z: int) -> Array | None:
         array = array[:, None]
     if array.ndim != 2 or len(array) != T or array.shape[1] not in {d, d + n_z}:
         raise ValueError(f"truth must have shape ({T}, {d}), got {np.shape(truth)}")
-    if (bad := _first(np.isinf(array).any(axis=1))) is not None:
+    if (bad := _first(np.asarray(np.isinf(array).any(axis=1)))) is not None:
         raise ValueError(f"truth must be finite, or NaN where unknown, got {array[bad]} at {bad}")
     unknown = np.full((T, d + n_z - array.shape[1]), np.nan)
     return np.hstack([array, unknown]).T

@@ -14,7 +14,7 @@ from skh.report import run_inputs
 from skh.report.run_data import centres_of, data_of
 from skh.report.run_summary import coordinate_rows, facts_of, reason_rows
 
-SCRIPTS = ("format", "data", "axes", "view", "charts", "particles", "readout", "controls")
+SCRIPTS = ("format", "data", "axes", "view", "canvas", "charts", "particles", "readout", "controls")
 # Nothing is fetched: what a title or a name could smuggle in would not be loaded either.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -32,8 +32,8 @@ def write_run_html(
 ) -> None:
     """Write an interactive report of a run: one HTML file that needs no network.
 
-    It shows the filtered state with its bands, the particles at the time under the cursor (with
-    ``history=True``; the looks of a `SecondLook` apart), effective sample sizes, looks and evidence.
+    It shows the filtered state with its bands, effective sample sizes, looks and evidence and, with
+    ``history=True``, the particles at the time under the cursor, those of each look apart.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def write_run_html(
     T, d = result.means.shape
     n_z = 0 if result.z_means is None else result.z_means.shape[1]
     centres, heading = centres_of(result), run_inputs.check_title(title)
-    of_names = run_inputs.check_names(names, d, n_z)
+    of_names = run_inputs.check_names(names_of(result, names), d, n_z)
     of_times = run_inputs.check_times(times, T)
     observed = run_inputs.check_observations(observations, result)
     true_states = run_inputs.check_truth(truth, T, d, n_z)
-    about = run_inputs.check_settings(settings)
+    about = run_inputs.check_settings(settings_of(result, settings))
     data = data_of(result, centres, of_names, of_times, observed, true_states)
     remarks = [*centres.remarks]
     if observations is not None and observed.values is None:
@@ -90,6 +90,18 @@ def write_run_html(
     )
     page = _document(heading, body, data)
     file.write_text(page, encoding="utf-8", newline="\n")
+
+
+def names_of(result: FilterResult, names: Sequence[str] | None) -> Sequence[str] | None:
+    """The given names, or those that the result has from its model."""
+    return getattr(result, "state_names", None) if names is None else names
+
+
+def settings_of(
+    result: FilterResult, settings: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """The given settings, or those that the result was made with."""
+    return getattr(result, "attributes", None) if settings is None else settings
 
 
 def _header(title: str, facts: Sequence[tuple[str, str]], remarks: Sequence[str]) -> str:
@@ -127,7 +139,7 @@ def _strip(name: str, label: str) -> str:
     return (
         f'<figure><figcaption><b>{label}</b> <output id="{name}-value"></output></figcaption>'
         f'<canvas id="{name}" class="time" role="img" aria-label="{label} over time"></canvas>'
-        "</figure>"
+        f'<div class="legend" id="{name}-legend"></div></figure>'
     )
 
 
@@ -138,7 +150,7 @@ def _options(labels: Sequence[str], first: int = 0) -> str:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; on a narrow screen each row becomes a block of labelled lines."""
+    """A table; on a narrow screen each row of a wide one becomes a block of labelled lines."""
     if not rows:
         return ""
     head = "".join(f'<th scope="col">{escape(h)}</th>' for h in headings)
@@ -150,7 +162,8 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for row in rows
     )
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    kind = ' class="wide"' if len(headings) > 2 else ""
+    return f"<table{kind}><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
 
 
 def _document(title: str, body: str, data: Mapping[str, Any]) -> str:

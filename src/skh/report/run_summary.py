@@ -47,7 +47,13 @@ def coordinate_rows(
     centres: Centres, names: Sequence[str], truth: Array | None
 ) -> tuple[tuple[str, ...], Rows]:
     """Return headings and a row for each coordinate: its last estimate, its range, its error."""
-    headings: tuple[str, ...] = ("coordinate", "last mean", "last sd", "lowest mean", "highest mean")
+    headings: tuple[str, ...] = (
+        "coordinate",
+        "last mean",
+        "last sd",
+        "lowest mean",
+        "highest mean",
+    )
     rows: Rows = []
     for j, name in enumerate(names):
         mean, sd = centres.means[j], centres.deviations[j]

@@ -1,99 +1,13 @@
 // Charts over time: the state with its bands, and one strip for each diagnostic.
 
-const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
-const GUTTER = 52; // pixels for the labels of the vertical axis
-const MARGIN = { top: 8, right: 8, bottom: 20 };
+const BAND_ALPHA = 0.28; // of the widest band; narrower ones lie on it
 const DOTS_BELOW = 80; // steps in view that are drawn as dots as well
-
-let colours = {};
-function readColours() {
-  const style = getComputedStyle(document.documentElement);
-  for (const name of ["ink", "soft", "grid", "mean", "band", "truth", "mark", "bad", "cursor", "page",
-    "look0", "look1", "look2", "look3", "look4"]) colours[name] = style.getPropertyValue("--" + name).trim();
-}
-readColours();
-
-const lookColour = (k, looks) => looks === 1 ? colours.mean : colours["look" + Math.min(k, 4)];
-
-// A canvas at the resolution of the screen, cleared; null if it is not laid out.
-function prepared(id) {
-  const canvas = byId(id), [width, height] = [canvas.clientWidth, canvas.clientHeight];
-  if (!width || !height) return null;
-  const ratio = window.devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-  }
-  const g = canvas.getContext("2d");
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, width, height);
-  g.font = FONT;
-  g.lineJoin = "round";
-  return { g, width, height };
-}
-
-// Axes of a canvas with the given vertical range; its functions x and y give pixels.
-function frame({ g, width, height }, low, high, horizontal, labelled = true) {
-  const box = { left: GUTTER, right: width - MARGIN.right, top: MARGIN.top, bottom: height - (labelled ? MARGIN.bottom : 6) };
-  const [a, b] = horizontal;
-  const x = (value) => box.left + (value - a) / (b - a) * (box.right - box.left);
-  const y = (value) => box.bottom - (value - low) / (high - low) * (box.bottom - box.top);
-  return { g, x, y, ...box, low, high, a, b };
-}
-
-function drawGrid(f, vertical, across) {
-  const { g } = f;
-  g.lineWidth = 1;
-  g.strokeStyle = colours.grid;
-  g.fillStyle = colours.soft;
-  g.textBaseline = "middle";
-  g.textAlign = "right";
-  for (const [value, label] of vertical.ticks) {
-    const y = Math.round(f.y(value)) + 0.5;
-    if (y < f.top - 1 || y > f.bottom + 1) continue;
-    line(g, f.left, y, f.right, y);
-    g.fillText(label, f.left - 6, clamp(y, f.top + 4, f.bottom - 2));
-  }
-  g.textAlign = "left";
-  if (vertical.note) noteOn(f, vertical.note, f.left + 4, f.top + 5, "left");
-  g.fillStyle = colours.soft;
-  let free = -Infinity;
-  for (const [value, label] of across.ticks) {
-    const x = Math.round(f.x(value)) + 0.5, half = g.measureText(label).width / 2;
-    line(g, x, f.bottom, x, f.bottom + 3);
-    const at = clamp(x, f.left + half - 14, f.right - half + 6);
-    if (!across.hidden && at - half > free + 8) {
-      g.textAlign = "center";
-      g.fillText(label, at, f.bottom + 12);
-      free = at + half;
-    }
-  }
-  if (across.note && !across.hidden) noteOn(f, across.note, f.right, f.bottom - 8, "right");
-}
-
-function noteOn({ g }, text, x, y, side) {
-  const width = g.measureText(text).width;
-  g.fillStyle = colours.page;
-  g.globalAlpha = 0.8;
-  g.fillRect(side === "left" ? x - 2 : x - width - 2, y - 7, width + 4, 14);
-  g.globalAlpha = 1;
-  g.fillStyle = colours.soft;
-  g.textAlign = side;
-  g.fillText(text, x, y);
-}
-
-function line(g, x0, y0, x1, y1) {
-  g.beginPath();
-  g.moveTo(x0, y0);
-  g.lineTo(x1, y1);
-  g.stroke();
-}
 
 function timeTicks(width) {
   const count = Math.max(2, Math.floor(width / (run.dates ? 95 : 80)));
   if (run.dates) return dateTicks(view.low, view.high, count);
   const made = numberTicks(view.low, view.high, count);
-  if (!run.timed) made.ticks = made.ticks.filter(([x]) => Number.isInteger(x));
+  if (!run.timed) made.ticks = made.ticks.filter(([x]) => Number.isInteger(x)).map(([x]) => [x, String(x)]);
   return made;
 }
 
@@ -103,9 +17,14 @@ function stepsToDraw() {
   return [Math.max(a - 1, 0), Math.min(b + 1, run.T - 1)];
 }
 
+function crowded(f) {
+  const [a, b] = stepsToDraw();
+  return b - a >= 2 * (f.right - f.left);
+}
+
 function* columns(f) {
   const [a, b] = stepsToDraw();
-  if (b - a < 2 * (f.right - f.left)) {
+  if (!crowded(f)) {
     for (let t = a; t <= b; t++) yield [f.x(run.times[t]), t, t];
     return;
   }
@@ -131,7 +50,8 @@ function drawLine(f, values, colour, { width = 1.6, dash = [], dots = false } = 
   const { g } = f;
   let pen = false;
   g.strokeStyle = g.fillStyle = colour;
-  g.lineWidth = width;
+  g.lineWidth = crowded(f) ? 1 : width;
+  g.globalAlpha = crowded(f) ? 0.7 : 1; // or the line would hide the band
   g.setLineDash(dash);
   g.beginPath();
   const isolated = [];
@@ -145,6 +65,7 @@ function drawLine(f, values, colour, { width = 1.6, dash = [], dots = false } = 
   }
   g.stroke();
   g.setLineDash([]);
+  g.globalAlpha = 1;
   if (dots || isolated.length === 1) for (const [x, y] of isolated) dot(g, x, y, 2.2);
 }
 
@@ -166,12 +87,6 @@ function drawBand(f, lower, upper, alpha) {
   for (const [x, y] of [...top, ...bottom.reverse()]) if (Number.isFinite(y)) g.lineTo(x, y);
   g.fill();
   g.globalAlpha = 1;
-}
-
-function dot(g, x, y, radius) {
-  g.beginPath();
-  g.arc(x, y, radius, 0, 2 * Math.PI);
-  g.fill();
 }
 
 // Cursor and selection, over all charts of time.
@@ -217,21 +132,48 @@ function fewInView() {
   return b - a < DOTS_BELOW;
 }
 
-function drawState() {
+// A chart is painted anew only if its view has changed; over it, the cursor moves. In a run of
+// 20,000 steps, painting takes longer than the mouse takes to move on.
+const layers = new Map();
+function drawChart(id, paint, over = () => {}) {
+  const canvas = byId(id), ratio = window.devicePixelRatio || 1;
+  const key = [view.low, view.high, view.j, view.observed, canvas.clientWidth, canvas.clientHeight, ratio].join();
+  let layer = layers.get(id);
+  if (layer && layer.key === key) {
+    layer.f.g.setTransform(1, 0, 0, 1, 0, 0);
+    layer.f.g.clearRect(0, 0, canvas.width, canvas.height);
+    layer.f.g.drawImage(layer.image, 0, 0);
+    layer.f.g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  } else {
+    const f = paint();
+    if (!f) return;
+    f.g.restore();
+    const image = element("canvas");
+    [image.width, image.height] = [canvas.width, canvas.height];
+    image.getContext("2d").drawImage(canvas, 0, 0);
+    layers.set(id, layer = { key, f, image });
+  }
+  drawCursor(layer.f);
+  over(layer.f);
+}
+
+function paintState() {
   const s = view.series;
   const all = [s.mean, ...s.bands.flatMap((band) => [band.lower, band.upper])];
   if (s.truth) all.push(s.truth);
   const f = timeFrame("state", ...widened(...rangeInView(...all)), { labelled: true, count: 5 });
-  if (!f) return;
-  s.bands.forEach((band, k) => drawBand(f, band.lower, band.upper, 0.22 + 0.13 * k));
+  if (!f) return null;
+  s.bands.forEach((band, k) => drawBand(f, band.lower, band.upper, BAND_ALPHA + 0.1 * k));
   if (s.middle) drawLine(f, s.middle, colours.mean, { width: 1, dash: [2, 3] });
   if (s.truth) drawLine(f, s.truth, colours.truth, { width: 1.6, dash: [6, 3] });
   drawLine(f, s.mean, colours.mean, { dots: fewInView() });
   drawMissing(f);
-  drawCursor(f);
+  return f;
+}
+
+function drawStateCursor(f) {
   f.g.fillStyle = colours.mean;
-  dot(f.g, f.x(run.times[view.step]), f.y(s.mean[view.step]), 4);
-  f.g.restore();
+  dot(f.g, f.x(run.times[view.step]), f.y(view.series.mean[view.step]), 4);
 }
 
 // Crosses at the lower edge where nothing was measured.
@@ -246,10 +188,10 @@ function drawMissing(f) {
   }
 }
 
-function drawObserved() {
+function paintObserved() {
   const j = view.observed || 0, values = run.observed.subarray(j * run.T, (j + 1) * run.T);
   const f = timeFrame("observed", ...widened(...rangeInView(values)));
-  if (!f) return;
+  if (!f) return null;
   f.g.fillStyle = colours.mark;
   for (const [x, from, to] of columns(f)) {
     const [low, high] = extremes(values, from, to);
@@ -258,28 +200,26 @@ function drawObserved() {
     if (high > low) dot(f.g, x, f.y(high), 1.4);
   }
   drawMissing(f);
-  drawCursor(f);
-  f.g.restore();
+  return f;
 }
 
-function drawEss() {
+function paintEss() {
   const f = timeFrame("ess", 0, 1.05 * run.most, { count: 2 });
-  if (!f) return;
+  if (!f) return null;
   drawLine(f, run.ess, colours.mean);
   f.g.fillStyle = colours.bad;
   for (const [x, from, to] of columns(f)) {
     const [low] = extremes(run.ess, from, to);
     if (low < 2) dot(f.g, x, f.y(low), 2.4);
   }
-  drawCursor(f);
-  f.g.restore();
+  return f;
 }
 
 // Bars of the numbers of points of each look, one look on the other; averages where steps share a pixel.
-function drawLooks() {
+function paintLooks() {
   const most = run.evaluations.reduce((a, b) => Math.max(a, b), 1);
   const f = timeFrame("looks", 0, 1.05 * most, { count: 2 });
-  if (!f) return;
+  if (!f) return null;
   const { g } = f, wide = Math.max(1, (f.x(gap) - f.x(0)) * 0.85);
   for (const [x, from, to] of columns(f)) {
     const heights = [], one = [0];
@@ -298,16 +238,16 @@ function drawLooks() {
     heights.forEach((height, k) => bar(height, lookColour(k, 2)));
     bar(one[0], lookColour(0, 1));
   }
-  drawCursor(f);
-  f.g.restore();
+  return f;
 }
 
-function drawEvidence() {
-  const f = timeFrame("evidence", ...widened(...rangeInView(run.increments)));
-  if (!f) return;
-  drawLine(f, run.increments, colours.mean, { width: 1.2, dots: fewInView() });
-  drawCursor(f);
-  f.g.restore();
+function paintEvidence() {
+  const f = timeFrame("evidence", ...widened(...rangeInView(run.measured)));
+  if (!f) return null;
+  drawLine(f, run.measured, colours.mean, { width: 1.2, dots: fewInView() });
+  return f;
 }
 
-drawings.push(drawState, ...(run.observed ? [drawObserved] : []), drawEss, drawLooks, drawEvidence);
+const charts = { state: [paintState, drawStateCursor], ess: [paintEss], looks: [paintLooks], evidence: [paintEvidence] };
+if (run.observed) charts.observed = [paintObserved];
+drawings.push(() => { for (const id in charts) drawChart(id, ...charts[id]); });

@@ -149,14 +149,15 @@ const slider = byId("state");
 slider.setAttribute("aria-valuemin", 0);
 slider.setAttribute("aria-valuemax", run.T - 1);
 if (!run.particles) {
-  byId("cloud").replaceWith(element("p", "The particles of each step were not kept: run the filter with history=True to see them here.", "note"));
-  byId("pickers").hidden = true;
+  byId("cloud").replaceWith(element("p", "The particles of each step were not kept: particle_filter(..., history=True) keeps them.", "note"));
+  for (const id of ["pickers", "cloud-legend", "particle"]) byId(id).hidden = true;
 }
 if (run.d === 1) byId("against").closest("label").hidden = byId("across").closest("label").hidden = true;
 
 addEventListener("resize", () => change({}));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   readColours();
+  layers.clear();
   change({});
 });
 change({});

@@ -24,6 +24,7 @@ if (!run.times) run.times = Float64Array.from({ length: run.T }, (_, t) => t);
 else run.timed = true;
 run.total = Float64Array.from(run.increments);
 for (let t = 1; t < run.T; t++) run.total[t] += run.total[t - 1];
+run.measured = run.increments.map((x, t) => run.missing[t] ? NaN : x); // gaps where nothing was
 run.rows = run.observed ? run.observed.length / run.T : 0; // numbers of one observation
 run.most = run.count.reduce((a, b) => Math.max(a, b), 1);
 

@@ -22,7 +22,7 @@ function trimmed(text) {
 // As many digits as a deviation of this scale deserves.
 function resolved(x, scale) {
   if (!(scale > 0) || !Number.isFinite(scale) || !Number.isFinite(x) || x === 0) return number(x, 5);
-  const digits = Math.floor(Math.log10(Math.abs(x)) - Math.log10(scale)) + 4;
+  const digits = Math.floor(Math.log10(Math.abs(x)) - Math.log10(scale)) + 3;
   return number(x, clamp(digits, 3, 15));
 }
 

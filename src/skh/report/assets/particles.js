@@ -138,14 +138,14 @@ function describeCloud(cloud) {
   const items = [], mass = new Float64Array(cloud.looks), count = new Int32Array(cloud.looks);
   cloud.look.forEach((k, i) => { mass[k] += cloud.w[i]; count[k] += 1; });
   for (let k = 0; k < cloud.looks; k++) {
-    const weight = cloud.looks > 1 ? `, ${number(100 * mass[k], 2)}% of the weight` : "";
+    const weight = cloud.looks > 1 ? `, ${number(100 * mass[k], 3)}% of the weight` : "";
     const name = cloud.looks > 1 ? lookName(k, cloud.looks) : "particles";
     items.push([`${name}: ${count[k]}${weight}`, lookColour(k, cloud.looks), cloud.looks > 1 && k === 0 ? "ring" : "disc"]);
   }
   if (run.truth) items.push(["truth", colours.truth, "dash"]);
   if (picked.against !== WEIGHTS) items.push(["two standard deviations", colours.soft, "dash"]);
   fillLegend("cloud-legend", items);
-  const kept = run.particles.every > 1 ? ` Particles of step ${cloud.step}; the page keeps every ${run.particles.every}th.` : "";
+  const kept = run.particles.every > 1 ? ` Shown are those of step ${cloud.step}: the page keeps one step in ${run.particles.every}.` : "";
   byId("particle").textContent = nearText(cloud) + kept;
 }
 

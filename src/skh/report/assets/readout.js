@@ -14,7 +14,7 @@ function fillLegend(id, items) {
 
 function drawLegend() {
   const s = view.series, items = [["mean", colours.mean, "line"]];
-  for (const band of s.bands) items.push([band.label, colours.band, "area"]);
+  s.bands.forEach((band, k) => items.push([band.label, colours.band, "area" + k]));
   if (s.middle) items.push([run.middleLabel, colours.mean, "dash"]);
   if (s.truth && s.truth.some(Number.isFinite)) items.push(["truth", colours.truth, "dash"]);
   if (run.missing.includes(1)) items.push(["nothing measured", colours.bad, "cross"]);
@@ -35,6 +35,7 @@ function drawReadout() {
   byId("state-value").textContent = `mean ${resolved(s.mean[t], s.sd[t])}, ${bandText(s, t)}${truth}`;
   byId("ess-value").textContent = `${number(run.ess[t], 3)} of ${run.count[t]}`;
   byId("looks-value").textContent = looksText(t);
+  if (run.looks.sizes.length) fillLegend("looks-legend", lookItems());
   byId("evidence-value").textContent = `${number(run.increments[t], 5)}, sum ${number(run.total[t], 6)}`;
   if (run.observed) byId("observed-value").textContent = observedText(t);
   const time = run.timed ? `, ${run.dates ? "" : "t = "}${timeText(t)}` : "";
@@ -51,6 +52,16 @@ function looksText(t) {
   const sizes = [...looksOf(t)], total = run.evaluations[t], reason = run.looks.reason[t];
   const parts = sizes.length > 1 ? sizes.map((n, k) => `${lookName(k, sizes.length)} ${n}`).join(", ") : `${total}`;
   return reason >= 0 ? `${parts} (${run.looks.reasons[reason]})` : parts;
+}
+
+// Names of all looks that occur.
+function lookItems() {
+  if (!run.lookItems) {
+    const most = run.looks.starts.reduce((a, b, t, all) => Math.max(a, t ? b - all[t - 1] : 0), 1);
+    run.lookItems = Array.from({ length: most > 1 ? most : 0 }, (_, k) => [lookName(k, most), k]);
+  }
+  return [["one look", lookColour(0, 1), "disc"],
+    ...run.lookItems.map(([name, k]) => [name, lookColour(k, 2), k ? "disc" : "ring"])];
 }
 
 function observedText(t) {

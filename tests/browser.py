@@ -14,8 +14,6 @@ import time
 from contextlib import contextmanager, suppress
 from select import select
 
-import pytest
-
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -32,10 +30,6 @@ os.dup2(reading, 3), os.dup2(writing, 4)
 os.closerange(50, 52)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-
-needs_chromium = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: the page was not opened"
-)
 
 
 class Browser:

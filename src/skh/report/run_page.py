@@ -120,7 +120,7 @@ def _board(names: Sequence[str], data: Mapping[str, Any]) -> str:
         "against": _options(["weight", *names[:d]], first=-1),
         "strips": "".join(_strip(*strip) for strip in _strips(data)),
     }
-    template = _asset("board.html")
+    template = asset("board.html")
     for name, text in fields.items():
         template = template.replace(f"<!--{name}-->", text)
     return template
@@ -169,18 +169,19 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _document(title: str, body: str, data: Mapping[str, Any]) -> str:
     # In a script "</" would end it; "<" only occurs within strings.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    script = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    script = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_asset('run.css')}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{asset('run.css')}</style>\n</head>\n<body>\n"
         f"<main>\n{body}\n</main>\n"
         f'<script type="application/json" id="data">{text}</script>\n'
         f'<script>\n"use strict";\n(() => {{\n{script}\n}})();\n</script>\n</body>\n</html>\n'
     )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file that comes with the package."""
     return (files("skh.report") / "assets" / name).read_text(encoding="utf-8")

@@ -112,6 +112,7 @@ class Page:
     def prepare(self, width, height, phone, dark):
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self._width = width
         size = {"width": width, "height": height, "mobile": phone}
         self.call("Emulation.setDeviceMetricsOverride", deviceScaleFactor=2 if phone else 1, **size)
         if phone:
@@ -197,10 +198,10 @@ class Page:
         self.settle()
 
     def fits(self):
-        """Whether nothing lies beyond the right or left edge, unless it scrolls by itself."""
+        """Whether the page is not wider than the window; that of a phone would grow with it."""
         return self.see(
-            "document.documentElement.scrollWidth <= innerWidth"
-            " && document.body.scrollWidth <= innerWidth"
+            "document.documentElement.scrollWidth <= WIDTH && document.body.scrollWidth <= WIDTH"
+            " && innerWidth <= WIDTH".replace("WIDTH", str(self._width))
         )
 
     def screenshot(self, path, *, whole=False):

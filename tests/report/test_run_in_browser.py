@@ -29,7 +29,10 @@ def pages(tmp_path_factory):
     write_run_html(far, folder / "plain.html", times=times)
     tiny = moved(result, 1e-12, 0.0)
     write_run_html(tiny, folder / "tiny.html", times=1e-9 * np.arange(30), observations=ys)
-    write_run_html(plain(history=False)[0], folder / "bare.html")
+    long = ["a_name_without_spaces_" * 4 + str(j) for j in range(3)]
+    bare = plain(history=False)[0]
+    about = {"title": "T" * 90, "settings": {"rule" * 20: "skh." * 40}}
+    write_run_html(bare, folder / "bare.html", names=long, **about)
     return folder
 
 
@@ -237,7 +240,7 @@ def test_pages_fit_at_any_width_in_the_dark_and_in_the_light(
         assert page.fits()
         beyond = page.see(
             "[...document.querySelectorAll('main *')].filter(e => e.getClientRects().length"
-            " && e.getBoundingClientRect().right > innerWidth + 0.5).map(e => e.outerHTML)"
+            f" && e.getBoundingClientRect().right > {width} + 0.5).map(e => e.outerHTML)"
         )
         assert beyond == []
         background = page.see("getComputedStyle(document.body).backgroundColor")

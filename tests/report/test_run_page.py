@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64decode
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from math import floor, log10
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from runs import GAP, NAMES, Robot, guided, moved, plain
 
 import skh
+from pages import on_page
 from skh.report import run_data, write_run_html
 from skh.report.packing import number, resolved
 
@@ -122,6 +124,19 @@ def test_few_quantiles_in_any_order(tmp_path, levels, bands):
     assert (data["bands"][0]["lower"] <= data["bands"][0]["upper"]).all()
 
 
+def test_levels_names_and_settings_that_a_result_knows_are_used(tmp_path):
+    result = replace(plain(quantiles=(0.1, 0.5, 0.9))[0])
+    known = {"quantile_levels": (0.1, 0.5, 0.9), "state_names": ("a", "b", "c")}
+    for name, value in {**known, "attributes": {"seed": 1}}.items():
+        object.__setattr__(result, name, value)
+    page = written(result, tmp_path / "run.html")
+    data = data_in(page)
+    assert data["bands"][0]["labels"] == ["10% to 90%"] * 3
+    assert data["middleLabel"] == "median"
+    assert data["names"] == ["a", "b", "c"]
+    assert '<td data-label="setting">seed</td><td data-label="value">1</td>' in page
+
+
 def test_without_history_there_are_no_particles(tmp_path):
     page = written(plain(history=False)[0], tmp_path / "run.html")
     assert data_in(page)["particles"] is None
@@ -214,6 +229,14 @@ def test_the_text_summary_has_the_figures_of_the_run(tmp_path):
     rmse = np.sqrt(np.mean((result.means - states) ** 2, axis=0))
     for error in rmse:
         assert f'<td data-label="RMSE">{number(float(error), 3)}</td>' in page
+
+
+def test_the_code_on_the_page_about_it_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = on_page("docs/run_report.md")["result"]
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert "Robot by range and bearing" in page
+    np.testing.assert_array_equal(data_in(page)["means"].reshape(2, -1), result.means.T)
 
 
 DAYS = [date(2020, 1, 1) + timedelta(days=k) for k in range(30)]

@@ -17,9 +17,11 @@ function widened(low, high, margin = 0.06) {
   return [low - margin * (high - low), high + margin * (high - low)];
 }
 
+// The step of about so many round ticks, two at least.
 function tickStep(low, high, count) {
   const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
-  return power * STEPS.find((s) => s * power >= rough * (1 - 1e-9));
+  const step = power * STEPS.find((s) => s * power >= rough * (1 - 1e-9));
+  return multiples(low, high, step).length > 1 ? step : tickStep(low, high, 2 * count);
 }
 
 function multiples(low, high, step) {

@@ -59,9 +59,10 @@ function lookItems() {
   if (!run.lookItems) {
     const most = run.looks.starts.reduce((a, b, t, all) => Math.max(a, t ? b - all[t - 1] : 0), 1);
     run.lookItems = Array.from({ length: most > 1 ? most : 0 }, (_, k) => [lookName(k, most), k]);
+    run.oneLook = run.evaluations.some((n, t) => n > 0 && looksOf(t).length === 1);
   }
-  return [["one look", lookColour(0, 1), "disc"],
-    ...run.lookItems.map(([name, k]) => [name, lookColour(k, 2), k ? "disc" : "ring"])];
+  const one = run.oneLook ? [["one look", lookColour(0, 1), "disc"]] : [];
+  return [...one, ...run.lookItems.map(([name, k]) => [name, lookColour(k, 2), k ? "disc" : "ring"])];
 }
 
 function observedText(t) {

@@ -137,6 +137,15 @@ def test_levels_names_and_settings_that_a_result_knows_are_used(tmp_path):
     assert '<td data-label="setting">seed</td><td data-label="value">1</td>' in page
 
 
+def test_one_coordinate_may_be_given_as_a_vector(tmp_path):
+    model = skh.models.nonlinear_benchmark()
+    states, ys = model.simulate(4, rng=0)
+    result = skh.particle_filter(model, ys, skh.Stratified(), 10, rng=0)
+    data = data_in(written(result, tmp_path / "run.html", truth=states[:, 0]))
+    np.testing.assert_array_equal(data["truth"], states[:, 0])
+    assert data["names"] == ["x"]
+
+
 def test_without_history_there_are_no_particles(tmp_path):
     page = written(plain(history=False)[0], tmp_path / "run.html")
     assert data_in(page)["particles"] is None
@@ -267,6 +276,8 @@ def test_observations_of_any_kind(tmp_path):
 
     expected = np.asarray(ys, dtype=float).ravel()
     np.testing.assert_array_equal(observed(pd.Series(expected))["observed"], expected)
+    table = pd.DataFrame({"y": expected})
+    np.testing.assert_array_equal(observed(table)["observed"], expected)
     np.testing.assert_array_equal(observed(iter(expected))["observed"], expected)
     some = [None, "image", *expected[2:]]
     assert observed(some)["observed"] is None
@@ -289,7 +300,6 @@ def test_a_number_is_resolved_to_a_tenth_of_its_deviation(x, scale):
     assert abs(float(resolved(x, scale)) - x) <= max(0.1 * scale, 6e-3 * abs(x) * (abs(x) < scale))
 
 
-LATE = plain()[2][:3]
 BAD = {
     "result": ({"result": 3}, TypeError, "result must be a FilterResult"),
     "path": ({"path": 3}, TypeError, "path must be the path of a file, got 3"),
@@ -310,8 +320,16 @@ BAD = {
         ValueError,
         "finite, got nan at step 0",
     ),
-    "few ys": ({"observations": LATE}, ValueError, r"one per step of the result \(30\), got 3"),
-    "one y": ({"observations": 3.0}, TypeError, "must be a series of observations"),
+    "few ys": (
+        {"observations": [0.0] * 3},
+        ValueError,
+        r"one per step .* \(30\), got 3",
+    ),
+    "one y": (
+        {"observations": 3.0},
+        TypeError,
+        "observations must be a series, .* got 3.0",
+    ),
     "truth": ({"truth": np.zeros((30, 2))}, ValueError, r"truth must have shape \(30, 3\)"),
     "vector": (
         {"truth": np.zeros(30)},

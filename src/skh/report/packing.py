@@ -38,8 +38,8 @@ def scales(*deviations: Array) -> Array:
 def number(x: float, digits: int = 4) -> str:
     """Format a number for readers; `number` in assets/format.js gives the same text.
 
-    >>> [number(x) for x in (0.0, 12.3456, -1.5e-12, 2e12, float("nan"))]
-    ['0', '12.35', '-1.5e-12', '2e12', '–']
+    >>> [number(x) for x in (0.0, 12.3456, -1.5e-12, 2e12, np.nan, -np.inf)]
+    ['0', '12.35', '-1.5e-12', '2e12', '–', '-∞']
     """
     if isnan(x):
         return "–"

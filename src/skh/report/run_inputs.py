@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skh import _checks
 from skh._typing import Array
-from skh.filtering.observations import as_series, is_missing, measured_entries
+from skh.filtering.observations import as_iterable, is_missing, measured_entries
 from skh.filtering.result import FilterResult
 from skh.report.packing import number
 
@@ -124,12 +124,16 @@ def check_observations(observations: Any, result: FilterResult) -> Observations:
     missing = np.asarray(result.n_likelihood_evaluations) == 0
     if observations is None:
         return Observations(None, missing)
-    ys = as_series(observations)
+    try:
+        ys = list(as_iterable(observations))
+    except TypeError as error:
+        raise TypeError(
+            f"observations must be a series, one for each step, got {observations!r}"
+        ) from error
     if len(ys) != len(missing):
         raise ValueError(
             f"observations must be one per step of the result ({len(missing)}), got {len(ys)}"
         )
-    ys = [ys.iloc[t] if hasattr(ys, "iloc") else ys[t] for t in range(len(ys))]
     gone = np.array([is_missing(y) for y in ys])
     return Observations(_measured(ys), missing | gone)
 

@@ -137,7 +137,8 @@ def _strips(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _strip(name: str, label: str) -> str:
     return (
-        f'<figure><figcaption><b>{label}</b> <output id="{name}-value"></output></figcaption>'
+        f'<figure><figcaption><b>{label}</b> <output id="{name}-value" aria-live="off"></output>'
+        "</figcaption>"
         f'<canvas id="{name}" class="time" role="img" aria-label="{label} over time"></canvas>'
         f'<div class="legend" id="{name}-legend"></div></figure>'
     )

@@ -21,7 +21,7 @@ function widened(low, high, margin = 0.06) {
 function tickStep(low, high, count) {
   const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
   const step = power * STEPS.find((s) => s * power >= rough * (1 - 1e-9));
-  return multiples(low, high, step).length > 1 ? step : tickStep(low, high, 2 * count);
+  return count > 64 || multiples(low, high, step).length > 1 ? step : tickStep(low, high, 2 * count);
 }
 
 function multiples(low, high, step) {

@@ -17,7 +17,7 @@ from skh.filtering.plans import Look, Placement
 from skh.gaussians.bump import Bump
 from skh.rules.base import WeightedPoints
 
-PILOT_SHARES = (0.02, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
+PILOT_SHARES = (0.005, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
 SHARE_POWER = 4  # of the ESS, that the shares of guided looks are proportional to
 TRIAL_VALUE = 0.6  # ESS of a trial's points that one of the rule's points is worth
 LEAST_SHARE = 1e-12  # of another look, relative to the best

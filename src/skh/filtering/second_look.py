@@ -44,6 +44,7 @@ from skh.gaussians.predictive import Predictive
 from skh.gaussians.separation import split
 from skh.kernels.quadrature_weights import resolution
 from skh.rules.base import Rule, WeightedPoints, checked_points, important_first
+from skh.rules.matched import Matched
 from skh.rules.sampling import QuasiMonteCarlo
 from skh.rules.smoothed import smooths
 
@@ -57,7 +58,11 @@ WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the
 BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
 LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
+MAIN_SHARE = 0.8  # of the posterior mass that a surrogate explains where the pilot is lost
+EXPLAINED = 1.0  # log-likelihood above the surrogate, at most, of a point that it explains
+LEAST_MASS = 1e-300  # to divide by
 SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
+EXACT_ERROR = 1e-3  # the same, at which the likelihood is taken for a parabola everywhere
 MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more needs a trial
 SURE_EFFICIENCY = 0.5  # ESS of a trial relative to that of its points: more is a success
 TRIAL_PARTS = 10  # a trial takes one of so many parts of n, and d + 2 points at least
@@ -114,9 +119,9 @@ class SecondLook:
             bump = verdict.frame.bump(fit).power(1.0 if sure else TRIAL_POWER)
             q, log_norm = p.times(bump)
             m = look_size(n, left, p.d, sure, fit.floor)
-            rule = self.rule if sure or m == left else TRIAL_RULE
-            given = checked_points(rule(q, m, rng=rng), q)
-            looks.append(Taken(given, (yield given), bump, log_norm, rule is not self.rule))
+            trial = not sure and m < left
+            given = checked_points(self._guided_rule(fit, trial)(q, m, rng=rng), q)
+            looks.append(Taken(given, (yield given), bump, log_norm, trial))
             left -= len(given)
             sure = looks[-1].efficiency > SURE_EFFICIENCY
             if left > 0:
@@ -124,6 +129,16 @@ class SecondLook:
                 first = len(looks) == 2 and not sure and verdict.information is None
                 fit = verdict.fit_to(looks, other=first)
         return combine(looks, verdict.reason, verdict.error)
+
+    def _guided_rule(self, fit: Parabola, trial: bool) -> Rule:
+        """The rule for the points of a guided look.
+
+        Where the surrogate is right, q is the posterior, whose moments are known: points are moved
+        to them.  A rule's points have too little variance, which would add up over the steps.
+        """
+        if trial:
+            return TRIAL_RULE
+        return self.rule if fit.floor else Matched(self.rule)
 
     def _points(self, p: Predictive, n: int, rng: np.random.Generator) -> WeightedPoints:
         """Return the rule's points for ``p``, at most n, not displaced."""
@@ -166,6 +181,8 @@ class Verdict(NamedTuple):
         """Whether the surrogate needs no trial: it is accurate, and the pilot saw the peak."""
         if self.fit is None or self.error >= SURE_ERROR:
             return False
+        if self.error < EXACT_ERROR:
+            return True
         mean = p.times(self.frame.bump(self.fit))[0].mean
         return bool(self.fit(self.frame(mean[None]))[0] < MAX_CLIMB)
 
@@ -197,7 +214,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     share = min(ordinary, pilot.efficiency)
     if share < WORTHWHILE * (n - n1) / n * exp(-(min(error, 1e3) ** 2)):
         return verdict("guided: the surrogate is accurate", fit, error)
-    if is_lost(fit, pilot):
+    if is_lost(fit, pilot) and explained_share(fit(frame(pilot.points.x)), pilot) > MAIN_SHARE:
         return verdict("guided: the pilot missed the peak", fit, error)
     return verdict("a second look does not promise more", None, error)
 
@@ -211,6 +228,17 @@ def is_lost(fit: Parabola, pilot: Taken) -> bool:
         return few and determined and fit.unexplained < MAX_UNEXPLAINED
     dense = n1 >= POINTS_PER_SLOPE_WITH_FLOOR * (d + 1) and resolution(n1, d) < MAX_SPACING
     return dense and pilot.efficiency < LOST_EFFICIENCY
+
+
+def explained_share(surrogate: Array, pilot: Taken) -> float:
+    """Share of the pilot's posterior mass, above a floor, at points that the surrogate explains.
+
+    A likelihood along a curve, or with several peaks, leaves much of it at the others.
+    """
+    level = relative_to_best(pilot.log_likelihood)
+    likelihood = np.exp(level)
+    mass = pilot.points.w * np.maximum(likelihood - np.median(likelihood), 0.0)
+    return float(mass[level - surrogate < EXPLAINED].sum() / max(float(mass.sum()), LEAST_MASS))
 
 
 def weighted_error(fit: Parabola, pilot: Taken) -> float:

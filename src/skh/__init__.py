@@ -49,6 +49,7 @@ from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, scores, trajectory  # noqa: F401
+    from skh.filtering.simulator_model import from_simulator
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -86,6 +87,7 @@ __all__ = [
     "WeightedPoints",
     "ZeroLikelihoodError",
     "default_rule",
+    "from_simulator",
     "geometry",
     "get_threads",
     "jump_markov_filter",
@@ -102,6 +104,7 @@ __all__ = [
 # Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "scores", "trajectory")
 LATE_NAMES = {
+    "from_simulator": "skh.filtering.simulator_model",
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
     "rao_blackwellize": "skh.models.linear_gaussian",

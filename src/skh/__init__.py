@@ -50,6 +50,7 @@ from skh.rules.wrappers import Measured
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, scores, trajectory  # noqa: F401
     from skh.filtering.simulator_model import from_simulator
+    from skh.gaussians.scale_mixtures import laplace, student_t
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -92,6 +93,7 @@ __all__ = [
     "get_threads",
     "jump_markov_filter",
     "kalman_filter",
+    "laplace",
     "mmd",
     "model_from_functions",
     "models",
@@ -99,6 +101,7 @@ __all__ = [
     "rao_blackwellize",
     "set_threads",
     "solve_simplex_qp",
+    "student_t",
 ]
 
 # Loaded on first use: together they take as long as all the rest.
@@ -107,7 +110,9 @@ LATE_NAMES = {
     "from_simulator": "skh.filtering.simulator_model",
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
+    "laplace": "skh.gaussians.scale_mixtures",
     "rao_blackwellize": "skh.models.linear_gaussian",
+    "student_t": "skh.gaussians.scale_mixtures",
 }
 
 

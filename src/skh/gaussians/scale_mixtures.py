@@ -5,11 +5,12 @@ Both are scale mixtures: :math:`x = \mu + \sqrt v\, S z` with z standard normal 
 - Student-t with :math:`\nu` degrees of freedom: :math:`v = \nu / (2 g)`, g of law Gamma(nu/2);
 - Laplace: :math:`v = 2 g`, g of law Gamma(1), exponential.
 
-The integral over :math:`s = \log g` is taken by the trapezoidal rule.  The density of s times that of
-a Gaussian, as a function of s, is analytic, and its Fourier transform is known: for the Student-t
-law the spacing h has the relative error :math:`2 |\Gamma(b + 2 \pi i / h)| / \Gamma(b)` with
-:math:`b = (\nu + 1) / 2`, wherever the density is evaluated; for the Laplace law it has at most that
-with b = 1/2.  The range leaves out as much probability at either end.
+The integral over :math:`s = \log g` is taken by the trapezoidal rule.  The density of s times that
+of a Gaussian, as a function of s, is analytic, and its Fourier transform is known: for the
+Student-t law the spacing h has the relative error :math:`2 |\Gamma(b + 2 \pi i / h)| / \Gamma(b)`
+with :math:`b = (\nu + 1) / 2`, wherever the density is evaluated; for the Laplace law it has about
+that with b = 1/2 near the peak, and less elsewhere.  The range leaves out as much probability at
+either end.
 """
 
 from __future__ import annotations

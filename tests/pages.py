@@ -19,6 +19,14 @@ def on_page(page):
     return scope
 
 
+def all_on_page(page):
+    """Run all code blocks of a page one after the other; yield their namespace after each."""
+    scope = {}
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
+        exec(code, scope)
+        yield scope
+
+
 def in_docstring(module, **scope):
     """Run the indented lines of a module's docstring; return their namespace."""
     lines = [line for line in module.__doc__.splitlines() if line.startswith("    ")]

@@ -50,6 +50,8 @@ from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, report, scores, trajectory  # noqa: F401
+    from skh.filtering.simulator_model import from_simulator
+    from skh.gaussians.scale_mixtures import laplace, student_t
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -87,10 +89,12 @@ __all__ = [
     "WeightedPoints",
     "ZeroLikelihoodError",
     "default_rule",
+    "from_simulator",
     "geometry",
     "get_threads",
     "jump_markov_filter",
     "kalman_filter",
+    "laplace",
     "mmd",
     "model_from_functions",
     "models",
@@ -99,14 +103,18 @@ __all__ = [
     "report",
     "set_threads",
     "solve_simplex_qp",
+    "student_t",
 ]
 
 # Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
+    "from_simulator": "skh.filtering.simulator_model",
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
+    "laplace": "skh.gaussians.scale_mixtures",
     "rao_blackwellize": "skh.models.linear_gaussian",
+    "student_t": "skh.gaussians.scale_mixtures",
 }
 
 

@@ -133,7 +133,7 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
 @pytest.mark.parametrize("d", [1, 2, 5, 16])
 def test_scrambled_sobol_is_a_net_and_uniform(d):
     n = 256
-    u = np.array([sampling._scrambled_sobol(n, d, np.random.default_rng(s)) for s in range(200)])
+    u = np.array([sampling.scrambled_sobol(n, d, np.random.default_rng(s)) for s in range(200)])
     cells = np.sort((u * n).astype(int), axis=1)
     np.testing.assert_array_equal(cells, np.broadcast_to(np.arange(n)[:, None], cells.shape))
     if d > 1:  # the first two coordinates: one point in each of the 16 x 16 squares

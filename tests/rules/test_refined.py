@@ -140,6 +140,21 @@ def test_points_of_an_exact_rule_do_not_move():
     np.testing.assert_allclose(moved.x, p.means, atol=1e-4)
 
 
+def test_points_chosen_among_many_masses_stay_the_rules_own():
+    """Of 500 simulated draws: the points of Frank-Wolfe, with their weights and MMD."""
+    p = skh.GaussianMixture(np.ones(500), np.random.default_rng(0).standard_normal((500, 2)), 0.0)
+    kernel = skh.GaussianKernel(1.0)
+    chosen = skh.FWQuad(kernel, skh.FullyCorrective(), 500)(p, 20, rng=1)
+    moved = skh.FWQuad(kernel, skh.FullyCorrective(), 500, refine=skh.Refine())(p, 20, rng=1)
+    assert np.array_equal(moved.x, chosen.x)
+    assert np.array_equal(moved.w, chosen.w)
+    assert np.array_equal(p.means[moved.component], moved.x)
+    assert moved.mmd == pytest.approx(skh.mmd(kernel, p, chosen.x, chosen.w), rel=1e-6)
+    assert moved.mmd < 0.2 * skh.mmd(
+        kernel, p, skh.QuasiMonteCarlo()(p, 20, rng=1).x, np.ones(20) / 20
+    )
+
+
 def test_an_invalid_kernel_is_named():
     with pytest.raises(TypeError, match=r"kernel must be a GaussianKernel or None, got 1\.0"):
         skh.Refined(kernel=1.0)

@@ -178,7 +178,7 @@ def test_the_last_stratum_ends_below_one(monkeypatch):
 @pytest.mark.parametrize("order", ["storage", "hilbert"])
 def test_sobol_chooses_the_component_by_its_last_coordinate(order, monkeypatch):
     u = np.random.default_rng(0).random((50, 3))
-    monkeypatch.setattr("skh.rules.sampling._scrambled_sobol", lambda n, d, rng: u[:n, :d])
+    monkeypatch.setattr("skh.rules.sampling.scrambled_sobol", lambda n, d, rng: u[:n, :d])
     p = oracles.random_mixture(6, 2, np.random.default_rng(1), "matrices")
     points = skh.QuasiMonteCarlo(order)(p, 50, rng=0)
     along = np.arange(6) if order == "storage" else p.curve

@@ -7,6 +7,7 @@ A step of the filter yields a `Question` for each look of its plan and is sent a
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
@@ -163,6 +164,13 @@ class Dialogue:
             step, self._step, self.question = self._step, None, None
             self._rng.bit_generator.state, self.random_state = self.random_state, None
             step.close()
+
+    def copied_rng(self) -> np.random.Generator:
+        """Return a copy of the generator, as it was before the step that is under way."""
+        rng = deepcopy(self._rng)
+        if self._step is not None:
+            rng.bit_generator.state = self.random_state
+        return rng
 
     def refuse(self, what: str) -> NoReturn:
         """Raise RuntimeError: a step is under way."""

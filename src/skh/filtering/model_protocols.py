@@ -23,6 +23,9 @@ instead of writing into the given ones.  Optional methods:
   H' R^-1 H, (d, d) or (n, d, d), for rules that choose their own kernel, such as the default rule.
   Without it, it is learned from the likelihoods (see `skh.filtering.likelihood_information`).
 
+- ``seeded(seed)``: the model with other random numbers, of models that draw at random in ``prior``
+  and ``transition`` (see `seeded`).
+
 State noise correlated with the noise of the previous observation (leverage in stochastic
 volatility) is a carry, too: ``log_likelihood`` returns the residual of y_t in the record,
 ``transition`` shifts the mean by it, and ``move`` resets it to zero, for steps without a y.
@@ -44,6 +47,7 @@ A complete model with a filter per particle::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -150,6 +154,18 @@ def as_carrying(model: Model | CarryingModel) -> CarryingModel:
 
 def _methods(protocol: type) -> list[str]:
     return [name for name, value in vars(protocol).items() if name[0] != "_" and callable(value)]
+
+
+def seeded(model: CarryingModel, rng: np.random.Generator) -> CarryingModel:
+    """Seed a model that draws at random by the filter's random state, which stays as it is.
+
+    So the draws are new at each step and for each seed of the filter, the same whenever that step
+    is predicted, repeated or resumed, and they depend neither on the particles nor on units.
+    """
+    plain = model.model if isinstance(model, WithoutCarry) else model
+    if (reseed := getattr(plain, "seeded", None)) is None:
+        return model
+    return as_carrying(reseed(int(deepcopy(rng.bit_generator).random_raw())))
 
 
 def gather(carry: Carry, index: Indices) -> Carry:

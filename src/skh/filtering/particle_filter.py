@@ -7,7 +7,6 @@ quasi-Monte Carlo, with `FWQuad` sequential kernel herding.  Steps are numbered 
 from __future__ import annotations
 
 from collections.abc import Generator as Conversation
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -45,6 +44,7 @@ from skh.filtering.model_protocols import (
     prior_of,
     propagate,
     propagate_jointly,
+    seeded,
 )
 from skh.filtering.observations import fill_masked, is_missing
 from skh.filtering.plans import Placement, Plan, plan_of
@@ -183,22 +183,21 @@ class ParticleFilter:
         h, joint = _checks.positive_int("h", h), _checks.boolean("joint", joint)
         if h == 1 and not joint:
             return self._predictive()
-        particles = self._particles_ahead(h - 1)
-        ahead = propagate_jointly if joint else propagate
-        return ahead(self._model, self.t + h - 2, particles.x, particles.w, particles.carry)
+        rng = self._dialogue.copied_rng()
+        particles = self._particles_ahead(h - 1, rng)
+        ahead, model = propagate_jointly if joint else propagate, seeded(self._model, rng)
+        return ahead(model, self.t + h - 2, particles.x, particles.w, particles.carry)
 
-    def _particles_ahead(self, h: int) -> Belief | Predicted:
+    def _particles_ahead(self, h: int, rng: Generator) -> Belief | Predicted:
         """Return the particles ``h`` steps after the last observation."""
         if h == 0:
             if self._belief is None:
                 raise ValueError("joint prediction needs a first step: there is no z before it")
             return self._belief
-        rng = deepcopy(self._rng)
-        if self._dialogue.question is not None:
-            rng.bit_generator.state = self._dialogue.random_state
         particles = self._sample(self.t - 1, self._belief, self._predictive(), rng)
         for t in range(self.t, self.t + h - 1):
-            p = propagate(self._model, t, particles.x, particles.w, particles.carry)
+            model = seeded(self._model, rng)
+            p = propagate(model, t, particles.x, particles.w, particles.carry)
             particles = self._sample(t, particles, p, rng)
         return particles
 
@@ -225,11 +224,11 @@ class ParticleFilter:
     def _predictive(self) -> Predictive:
         """Step 1 or 5: the mixture that the next particles are taken from."""
         if self._next is None:
-            b = self._belief
+            b, model = self._belief, seeded(self._model, self._rng)
             if b is None:
-                self._next = prior_of(self._model)  # step 1
+                self._next = prior_of(model)  # step 1
             else:
-                self._next = propagate(self._model, b.t, b.x, b.w, b.carry)  # step 5
+                self._next = propagate(model, b.t, b.x, b.w, b.carry)  # step 5
         return self._next
 
     def _sample(

@@ -9,10 +9,11 @@ and no search points.  A few iterations of L-BFGS lower the MMD of any rule's po
 (compare the stationary points of Chen et al., 2025).  Ancestors of moved points are sampled again.
 
 Where components are much narrower than the kernel, or singular, the MMD does not notice when points
-leave them.  So points never move along axes without any spread.  If components differ along such
-axes, or if any point ends up far from all components, sorted Sobol points, which are on them and
-have no bias, are moved instead, each only along the axes of its component that the kernel resolves.
-Those that end up far away nevertheless stay where they were.
+leave them.  So points never move along axes without any spread, and points of many point masses,
+which simulated draws are, stay where they are.  Otherwise, if components differ along such axes, or
+if any point ends up far from all components, sorted Sobol points, which are on them and have no
+bias, are moved instead, each only along the axes of its component that the kernel resolves.  Those
+that end up far away nevertheless stay where they were.
 """
 
 from __future__ import annotations
@@ -104,6 +105,8 @@ class Refine:
         rng: np.random.Generator,
     ) -> tuple[P, Array]:
         """Return the points to start from, and their displacements (d, n)."""
+        if support.fixed and len(p) > len(points):  # the rule has chosen among the masses
+            return points, np.zeros(points.x.T.shape)
         if not support.scattered:
             moved = self._descend(mmd2, support, points, support.spread_axes(points.component))
             if support.holds(points, moved):

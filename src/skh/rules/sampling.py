@@ -114,7 +114,7 @@ class QuasiMonteCarlo(Sampling):
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """Draw points, most evenly if n is a power of two."""
-        u = _scrambled_sobol(n, p.d + 1, rng)
+        u = scrambled_sobol(n, p.d + 1, rng)
         component = self._choose(p, u[:, -1])
         return p.place_chosen(component, scipy.special.ndtri(u[:, :-1])), component
 
@@ -127,7 +127,7 @@ class QuasiMonteCarlo(Sampling):
         return chosen
 
 
-def _scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
+def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     """First n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
     directions = _sobol_directions(d, max(ceil(log2(n)), 1))
     m = directions.shape[1]

@@ -81,6 +81,11 @@ class Support:
         return np.asarray(squares.min(axis=1) <= (np.sqrt(len(m)) + FAR_FROM_COMPONENTS) ** 2)
 
     @property
+    def fixed(self) -> bool:
+        """Whether all components are point masses."""
+        return not (self._resolved or self._spread.any())
+
+    @property
     def scattered(self) -> bool:
         """Whether means differ along axes without spread, as those of constant parameters do."""
         if self._resolved or self._spread.all():

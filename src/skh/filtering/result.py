@@ -26,8 +26,7 @@ class FilterResult:
     - ``n_likelihood_evaluations`` (T,): zero where nothing was observed
     - ``looks``: T tuples with a `Look` for each look of a plan; empty for a plain rule
     - ``n_looks`` (T,): how often each step asked for likelihoods: once, for a plain rule
-    - ``seconds``: what the time of each step was spent on, ``.rule``, ``.likelihood`` and ``.rest``,
-      (T,) each
+    - ``seconds``: what each step's time was spent on, ``.rule``, ``.likelihood``, ``.rest`` (T,)
     - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
       hidden part z, else None
     - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None

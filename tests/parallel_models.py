@@ -1,0 +1,77 @@
+"""Models that worker processes import, and likelihoods that fail in ways they are told to."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+import skh
+
+PRIOR = ([0.0, 0.0], [[1.0, 0.3], [0.3, 2.0]])
+
+
+def transition(t, x):
+    """A damped rotation."""
+    return x @ np.array([[0.9, 0.1], [-0.1, 0.9]]), 0.1
+
+
+def log_likelihood(t, x, y):
+    """One particle, one observation; transcendental, so that a bit more or less would show."""
+    return float(-0.5 * (y - np.sin(x[0]) * np.exp(0.3 * x[1])) ** 2 / 0.05)
+
+
+def model(function=log_likelihood, **options):
+    """The model with this likelihood, evaluated particle by particle."""
+    return skh.model_from_functions(PRIOR, transition, function, batched=False, **options)
+
+
+class Failing:
+    """The likelihood; when a file can be taken away, it fails as told, once per file."""
+
+    def __init__(self, folder, how, pause=0.0):
+        self.folder, self.how, self.pause = str(folder), how, pause
+
+    def __call__(self, t, x, y):
+        time.sleep(self.pause)
+        if self._taken():
+            self.fail()
+        return log_likelihood(t, x, y)
+
+    def _taken(self):
+        for path in Path(self.folder).glob("fail-*"):
+            try:
+                path.unlink()
+            except FileNotFoundError:  # another worker was faster
+                continue
+            return True
+        return False
+
+    def fail(self):
+        if self.how == "raise":
+            raise ZeroDivisionError("as told")
+        if self.how == "odd error":
+            raise OddError(1, 2)
+        if self.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep({"hang": 60.0, "late": 0.5}[self.how])
+
+
+class OddError(Exception):
+    """An error whose pickle cannot be loaded."""
+
+    def __init__(self, a, b):
+        super().__init__(f"odd {a} {b}")
+
+
+class Counting:
+    """The likelihood; each call leaves a line in a file."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __call__(self, t, x, y):
+        with open(self.path, "a") as file:
+            file.write(f"{os.getpid()} {t} {x[0].hex()}\n")
+        return log_likelihood(t, x, y)

@@ -72,6 +72,6 @@ class Counting:
         self.path = str(path)
 
     def __call__(self, t, x, y):
-        with open(self.path, "a") as file:
+        with Path(self.path).open("a") as file:
             file.write(f"{os.getpid()} {t} {x[0].hex()}\n")
         return log_likelihood(t, x, y)

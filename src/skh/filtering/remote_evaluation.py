@@ -187,14 +187,15 @@ class Parcel(NamedTuple):
 
 def _pickler(executor: Executor) -> Callable[[Any, str], bytes]:
     """Return a function that pickles what is sent; ``name`` is for its error."""
+    pickler: Any = pickle
+    if not isinstance(executor, ProcessPoolExecutor):
+        with suppress(ImportError):  # where dask is; it sends closures and what a notebook defines
+            pickler = import_module("cloudpickle")
 
     def dumps(value: Any, name: str) -> bytes:
         try:
-            return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            return bytes(pickler.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
         except Exception as error:  # PicklingError, AttributeError, TypeError
-            if not isinstance(executor, ProcessPoolExecutor):
-                with suppress(Exception):  # where dask is, its workers can load closures, too
-                    return bytes(import_module("cloudpickle").dumps(value))
             raise TypeError(
                 f"{name} cannot be sent to another process: {type(error).__name__}: {error}; "
                 "write its functions with def at the top level of a module (a lambda or a function "

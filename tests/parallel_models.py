@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
@@ -74,4 +75,31 @@ class Counting:
     def __call__(self, t, x, y):
         with Path(self.path).open("a") as file:
             file.write(f"{os.getpid()} {t} {x[0].hex()}\n")
+        return log_likelihood(t, x, y)
+
+
+class DiesOnce(Counting):
+    """The likelihood; the process that evaluates the k-th particle is killed."""
+
+    def __init__(self, path, k):
+        super().__init__(path)
+        self.k = k
+
+    def __call__(self, t, x, y):
+        value = super().__call__(t, x, y)
+        time.sleep(0.02)  # the answers before this one are on their way
+        if len(Path(self.path).read_text().splitlines()) == self.k:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return value
+
+
+class Noted:
+    """The likelihood, after a pause; each call leaves a file in a folder."""
+
+    def __init__(self, folder, pause):
+        self.folder, self.pause = str(folder), pause
+
+    def __call__(self, t, x, y):
+        Path(self.folder, uuid4().hex).touch()
+        time.sleep(self.pause)
         return log_likelihood(t, x, y)

@@ -102,22 +102,19 @@ class Workers:
         self, loss: Loss, jobs: Sequence[Job], answers: dict[int, Answer], t: int
     ) -> LikelihoodError:
         """Return the error that names particle, step and cause."""
-        job, failure = jobs[loss.job], loss.failure
-        one = failure.particle if job.n > 1 else job.first
-        who = (
-            f"particles {job.first} to {job.first + job.n - 1}"
-            if one is None
-            else f"particle {one}"
-        )
-        said = str(failure.error)
-        cause = f"{type(failure.error).__name__}{': ' if said else ''}{said}"
+        (first, n, *_), failure = jobs[loss.job], loss.failure
+        lost = [job for k, job in enumerate(jobs) if k not in answers]
+        particles = tuple(i for job in lost for i in range(job.first, job.first + job.n))
+        one = failure.particle if n > 1 else first
+        who = f"particles {first} to {first + n - 1}" if one is None else f"particle {one}"
+        others = f" and {len(particles) - n} others" if loss.pool and len(particles) > n else ""
+        cause = f"{type(failure.error).__name__}: {failure.error}".rstrip(":. ")
         tried = f" (attempt {self.retries + 1} of {self.retries + 1})" if self.retries else ""
         error = LikelihoodError(
-            f"the likelihood of {who} at t={t} {failure.where} {cause}{tried}{self._advice(loss)}"
+            f"the likelihood of {who}{others} at t={t} {failure.where} {cause}{tried}"
+            f"{self._advice(loss)}"
         )
-        lost = [job for k, job in enumerate(jobs) if k not in answers]
-        error.t, error.particle = t, job.first if one is None else one
-        error.particles = tuple(i for job in lost for i in range(job.first, job.first + job.n))
+        error.t, error.particle, error.particles = t, first if one is None else one, particles
         return error
 
     def _advice(self, loss: Loss) -> str:

@@ -8,7 +8,13 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
@@ -418,6 +424,39 @@ def test_a_given_pool_that_breaks_is_replaced_by_its_user(tmp_path, expected, pr
     with processes() as model.executor:
         assert_same_belief(pf.step(0.3), expected)
     assert "cannot schedule new futures after shutdown" in str(assert_step_is_undone(pf))
+
+
+class Breaks(Serial):
+    """Takes a few calls, then no more."""
+
+    def submit(self, *call):
+        if len(self.calls) == 5:
+            raise BrokenExecutor("out of order")
+        return super().submit(*call)
+
+
+def test_answers_from_before_a_pool_broke_are_kept():
+    pools = [Breaks(), Breaks(), second := Serial()]
+    made = iter(pools)
+    model = models.model(executor=lambda: next(made), retries=2)
+    assert_same(run(model, ys=[0.1]), run(models.model(), ys=[0.1]))
+    assert [len(pool.calls) for pool in pools] == [5, 5, N - 10]
+    assert second is model.executor
+    pf = skh.ParticleFilter(models.model(executor=Breaks), skh.Stratified(), N, rng=0)
+    error = assert_step_is_undone(pf)
+    assert error.particles == tuple(range(5, N))
+    assert "particle 5 and 14 others at t=0 was lost" in str(error)
+
+
+def test_ctrl_c_in_a_worker_is_not_taken_for_an_error_of_the_likelihood():
+    class Interrupted(Executor):
+        def submit(self, *call):
+            future = Future()
+            future.set_exception(KeyboardInterrupt())
+            return future
+
+    pf = skh.ParticleFilter(models.model(executor=Interrupted(), retries=3), n=N, rng=0)
+    assert_step_is_undone(pf, KeyboardInterrupt)
 
 
 @posix

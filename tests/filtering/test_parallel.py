@@ -622,6 +622,13 @@ def test_a_pool_that_a_function_made_is_closed():
         assert threads.submit(int).result() == 0
 
 
+def test_an_executor_that_is_refused_changes_nothing():
+    with models.model(executor=partial(ThreadPoolExecutor, 2)) as model:
+        with pytest.raises(TypeError, match="got 5"):
+            model.executor = 5
+        assert_same(run(model), run(models.model()))
+
+
 def test_the_class_of_an_executor_makes_one():
     with models.model(executor=ThreadPoolExecutor) as model:
         assert_same(run(model), run(models.model()))

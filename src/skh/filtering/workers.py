@@ -58,9 +58,10 @@ class Workers:
 
     def use(self, executor: Executor | Callable[[], Executor]) -> None:
         """Use an executor, or those that a function makes, from now on."""
-        given = isinstance(executor, Executor) or not callable(executor)
-        self._factory: Any = None if given else executor
-        self._executor: Any = check_executor(executor) if given else None
+        made = isinstance(executor, Executor) or not callable(executor)
+        given = check_executor(executor) if made else None
+        self._executor: Any = given
+        self._factory: Any = executor if given is None else None
 
     @property
     def executor(self) -> Executor:

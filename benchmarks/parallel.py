@@ -15,7 +15,8 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from importlib.util import find_spec
 
 import numpy as np
 from bench import line
@@ -129,9 +130,7 @@ def dask(workers: int) -> Iterator[Executor]:
 def rows() -> Iterator[Row]:
     """All rows of the table."""
     kinds = {"threads": ThreadPoolExecutor, "processes": processes}
-    with suppress(ImportError):
-        import distributed  # noqa: F401 # of the extra `cluster`
-
+    if find_spec("distributed"):  # of the extra `cluster`
         kinds["dask workers"] = dask
     for kind, likelihood, workers, bound in (
         ("processes", sleeping, 2, 1.8),

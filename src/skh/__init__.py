@@ -27,11 +27,13 @@ from skh.filtering.belief import Belief
 from skh.filtering.function_model import model_from_functions
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
+from skh.filtering.parallel import parallel
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.rao_blackwell import RaoBlackwellized
 from skh.filtering.result import FilterResult
 from skh.filtering.second_look import SecondLook
 from skh.filtering.series import particle_filter
+from skh.filtering.workers import LikelihoodError
 from skh.frank_wolfe.default import default_rule
 from skh.frank_wolfe.fully_corrective import FullyCorrective
 from skh.frank_wolfe.fw_quad import FWPoints, FWQuad
@@ -68,6 +70,7 @@ __all__ = [
     "GaussianKernel",
     "GaussianMixture",
     "Herding",
+    "LikelihoodError",
     "LineSearch",
     "Matched",
     "Measured",
@@ -98,6 +101,7 @@ __all__ = [
     "mmd",
     "model_from_functions",
     "models",
+    "parallel",
     "particle_filter",
     "rao_blackwellize",
     "report",

@@ -17,7 +17,10 @@ from skh.trajectory import read_tum
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md", "docs/ask_and_tell.md"])
+PAGES = ["README.md", "docs/rao_blackwell.md", "docs/ask_and_tell.md", "docs/parallel.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_examples_on_pages_run(page, capsys):
     result = on_page(page)["result"]
     assert len(result.means) > 1
@@ -59,6 +62,14 @@ def test_the_asynchronous_example_evaluates_likelihoods_concurrently(capsys):
     printed = capsys.readouterr().out
     assert f"{example['N'] * example['T']} likelihoods" in printed
     assert float(printed.split()[1]) < 0.4
+
+
+def test_filters_that_share_a_service_survive_its_outage(capsys):
+    runpy.run_path(str(EXAMPLES / "asyncio_likelihood.py"), run_name="__main__")
+    outage, error, requests = capsys.readouterr().out.splitlines()
+    assert outage == "object 2: no answer to 3 requests at t=5, without it"
+    assert float(error.split()[1]) < 0.6
+    assert int(requests.split()[2]) > 9  # without an answer
 
 
 def test_worked_example_gains_from_rao_blackwellization(tmp_path):

@@ -16,7 +16,7 @@ import skh
 import small
 from skh.geometry import SE2, Angles, Charted, states_of
 
-NO_ARRAYS = {"history", "looks"}  # of a result
+NOT_COMPARED = {"history", "looks", "n_looks", "seconds"}  # of a result
 Case = Callable[[], list[np.ndarray]]
 KERNELS = {
     "one scale": skh.GaussianKernel(1.0),
@@ -138,7 +138,7 @@ def simplex_qp() -> list[np.ndarray]:
 
 def of_result(result: skh.FilterResult) -> list[np.ndarray]:
     """Arrays of a filter's result, and the particles of its last step."""
-    values = [getattr(result, f.name) for f in fields(result) if f.name not in NO_ARRAYS]
+    values = [getattr(result, f.name) for f in fields(result) if f.name not in NOT_COMPARED]
     found = [a for value in values if value is not None for a in flat(value)]
     last = result.history[-1] if result.history else None
     return found + ([] if last is None else [last.x, last.w, last.ancestor, *flat(last.carry)])

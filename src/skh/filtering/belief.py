@@ -18,6 +18,23 @@ from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
 
 
+class Seconds(NamedTuple):
+    """Seconds of a step by the clock: choosing points, evaluating the likelihood, all the rest.
+
+    In a `FilterResult` each part is an array with one number per step.  With `ask` and `tell` the
+    time between them counts as likelihood.
+    """
+
+    rule: Any
+    likelihood: Any
+    rest: Any
+
+    @property
+    def total(self) -> Any:
+        """The sum of the three."""
+        return self.rule + self.likelihood + self.rest
+
+
 class Predicted(NamedTuple):
     """Particles after step 3, before reweighting, with their carried records."""
 
@@ -52,7 +69,8 @@ class Belief:
     not compute it), ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}) from
     ``n_likelihood_evaluations`` likelihoods; ``information`` is what they taught so far.  ``looks``
     has a `Look` for each look of a plan such as `SecondLook`; it is empty for a plain rule, and
-    without an observation.
+    without an observation.  ``n_looks`` counts how often the step asked for likelihoods, and
+    ``seconds`` says what its time was spent on (None for a belief that no filter computed).
 
     >>> import skh
     >>> belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 100, rng=0).step(0.5)
@@ -71,6 +89,8 @@ class Belief:
     z: tuple[Array, Array] | None = None
     information: LearnedInformation | None = None  # learned from the likelihoods so far
     looks: tuple[Look, ...] = ()
+    n_looks: int = 0
+    seconds: Seconds | None = None
 
     @property
     def n_particles(self) -> int:

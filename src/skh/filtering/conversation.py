@@ -6,8 +6,9 @@ A step of the filter yields a `Question` for each look of its plan and is sent a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from copy import deepcopy
+from time import perf_counter
 from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from skh import _checks
 from skh._numba.array_checks import first_not_below_infinity
 from skh._numba.reweighting import reweighted
 from skh._typing import Array, Indices
-from skh.filtering.belief import Belief
+from skh.filtering.belief import Belief, Predicted, Seconds
 from skh.filtering.model_checks import check_carry, check_likelihood, check_log_likelihoods
 from skh.filtering.model_protocols import Carry, CarryingModel, concatenate, gather
 from skh.filtering.plans import Look, Looks, Placement
@@ -125,6 +126,30 @@ class OneAtATime:
         self._users.clear()
 
 
+class Stopwatch:
+    """What the time of a step is spent on, in seconds; plain attributes, since steps are short."""
+
+    __slots__ = ("answers", "asked", "began", "likelihood", "rule")
+
+    def __init__(self) -> None:
+        self.began = self.asked = perf_counter()
+        self.rule = self.likelihood = 0.0
+        self.answers = 0
+
+    def timed(self, choose: Callable[..., Predicted], *args: Any) -> Predicted:
+        """Call a function that chooses points; its time is the rule's."""
+        start = perf_counter()
+        chosen = choose(*args)
+        self.rule += perf_counter() - start
+        return chosen
+
+    def stopped(self) -> dict[str, Any]:
+        """Return the fields of a belief that say how the step went."""
+        rule, likelihood = self.rule, self.likelihood
+        rest = perf_counter() - self.began - rule - likelihood
+        return {"seconds": Seconds(rule, likelihood, rest), "n_looks": self.answers}
+
+
 class Dialogue:
     """The step of a filter that is under way, if any; an error ends it.
 
@@ -137,23 +162,32 @@ class Dialogue:
         self._step: Generator[Question, Any, Belief] | None = None
         self.random_state: Any = None  # before the step
         self.question: Question | None = None
+        self.watch = Stopwatch()
 
     def begin(self, step: Generator[Question, Answer, Belief]) -> Question | Belief:
         """Begin a step; return its first question, or its belief if it has none."""
         if self._step is not None:
             self.refuse("another one")
         self._step, self.random_state = step, self._rng.bit_generator.state
+        self.watch = Stopwatch()
         return self.tell(None)
 
     def tell(self, answer: Answer | None) -> Question | Belief:
         """Answer the question; return the next one, or the belief at the end of the step."""
         assert self._step is not None
+        watch = self.watch
+        if answer is not None:
+            watch.likelihood += perf_counter() - watch.asked
+            watch.answers += 1
         try:
             self.question = self._step.send(answer)
+            watch.asked = perf_counter()
             return self.question
         except StopIteration as end:
             self._step = self.random_state = self.question = None
-            return end.value  # type: ignore[no-any-return]
+            belief: Belief = end.value
+            belief.__dict__.update(watch.stopped())
+            return belief
         except BaseException:
             self.cancel()
             raise
@@ -189,13 +223,16 @@ class Dialogue:
 Told = tuple[WeightedPoints, WeightedPoints, Answer]
 
 
-def advance(looks: Looks, told: Sequence[Told]) -> WeightedPoints | Placement:
+def advance(looks: Looks, told: Sequence[Told], watch: Stopwatch) -> WeightedPoints | Placement:
     """Return the points that a plan asks about next, or its placement at the end."""
     log_likelihood: Any = told[-1][2].log_likelihood if told else None  # None starts it
+    start = perf_counter()
     try:
-        return looks.send(log_likelihood)
+        given = looks.send(log_likelihood)
     except StopIteration as end:
-        return end.value  # type: ignore[no-any-return] # checked by the caller
+        given = end.value  # checked by the caller
+    watch.rule += perf_counter() - start
+    return given
 
 
 def evaluated(

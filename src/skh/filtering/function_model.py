@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.model_checks import check_real_numbers
 from skh.filtering.model_protocols import Transition
+from skh.filtering.parallel import MakesExecutor, ParallelModel, parallel
 from skh.gaussians.mixture import GaussianMixture
 
 
@@ -39,7 +41,24 @@ class FunctionModel:
         if self.batched:
             values = check_real_numbers(f(t, x, y), f"model.log_likelihood at t={t}")
             return np.asarray(values, dtype=np.float64)
-        return np.array([_number(f(t, row, y), t, i) for i, row in enumerate(x)])
+        return np.array([self._of_row(t, row, y, i) for i, row in enumerate(x)])
+
+    @property
+    def likelihood_only(self) -> FunctionModel:
+        """What workers need; other functions may be closures, which cannot be pickled."""
+        return replace(self, transition_function=_not_sent, observation_metric=None)
+
+    @property
+    def row_log_likelihood(self) -> Callable[[int, Array, Any, int], float] | None:
+        """The log-likelihood of one row, for workers that say which failed; None if batched."""
+        return None if self.batched else self._of_row
+
+    def _of_row(self, t: int, row: Array, y: Any, i: int) -> float:
+        return _number(self.log_likelihood_function(t, row, y), t, i)
+
+
+def _not_sent(t: int, x: Array) -> Transition:
+    raise RuntimeError("workers evaluate likelihoods only")
 
 
 def _number(value: Any, t: int, i: int) -> float:
@@ -58,7 +77,11 @@ def model_from_functions(
     *,
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
-) -> FunctionModel:
+    executor: Executor | MakesExecutor | None = None,
+    chunk: int = 1,
+    timeout: float | None = None,
+    retries: int = 0,
+) -> FunctionModel | ParallelModel:
     """Return a model made of plain functions.
 
     Parameters
@@ -73,6 +96,11 @@ def model_from_functions(
     observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
         Fisher information of y_t, common or per row of ``x``, for rules that choose their own
         kernel; without it, the filter learns it from the likelihoods.
+    executor : concurrent.futures.Executor, or f() -> Executor, optional
+        Workers that evaluate the likelihood, by default one particle per call.
+    chunk, timeout, retries
+        Particles per call, seconds per particle, and how many times lost particles are computed
+        again; see `skh.parallel`.
 
     Examples
     --------
@@ -92,7 +120,15 @@ def model_from_functions(
     if observation_metric is not None and not callable(observation_metric):
         raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
     _checks.boolean("batched", batched)
-    return FunctionModel(as_prior(prior), transition, log_likelihood, batched, observation_metric)
+    parts = (as_prior(prior), transition, log_likelihood, batched, observation_metric)
+    if executor is not None:
+        model = FunctionModel(*parts)
+        return parallel(model, executor, chunk=chunk, timeout=timeout, retries=retries)
+    given = {"chunk": chunk != 1, "timeout": timeout is not None, "retries": retries != 0}
+    if any(given.values()):
+        names = " and ".join(name for name in given if given[name])
+        raise ValueError(f"{names} need an executor, such as executor=ThreadPoolExecutor(8)")
+    return FunctionModel(*parts)
 
 
 def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:

@@ -205,16 +205,16 @@ class ParticleFilter:
 
     def _step(self, observed: bool) -> Conversation[Question, Answer, Belief]:
         """One iteration of Algorithm 2; yields questions and is sent their answers."""
-        t, p = self.t, self._predictive()  # step 1 or 5
+        t, p, watch = self.t, self._predictive(), self._dialogue.watch  # step 1 or 5
         if not observed:  # no likelihood to resolve
-            points, carry = self._sample(t - 1, self._belief, p, self._rng)  # step 3
+            points, carry = watch.timed(self._sample, t - 1, self._belief, p, self._rng)  # step 3
             return self._include(p, Evaluated(points, carry, np.zeros(len(points)), 0), None)
         information = self._information(p)
         if information is not None:
             p = p.with_information(information)
         looks = self._plan.plan(p, self._n, rng=self._rng)  # step 3
         told: list[Told] = []
-        while not isinstance(given := advance(looks, told), Placement):
+        while not isinstance(given := advance(looks, told, watch), Placement):
             points = checked_points(given, p).sealed()
             carry = self._records(t - 1, self._belief, points, p)
             answer = yield Question(t, points.x, carry, len(told), self._model)

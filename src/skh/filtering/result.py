@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skh import _checks
 from skh._typing import Array, Indices
-from skh.filtering.belief import Belief
+from skh.filtering.belief import Belief, Seconds
 from skh.filtering.plans import Look
 
 
@@ -25,6 +25,8 @@ class FilterResult:
     - ``mmd`` (T,): quadrature errors, NaN if the rule does not compute them
     - ``n_likelihood_evaluations`` (T,): zero where nothing was observed
     - ``looks``: T tuples with a `Look` for each look of a plan; empty for a plain rule
+    - ``n_looks`` (T,): how often each step asked for likelihoods: once, for a plain rule
+    - ``seconds``: what each step's time was spent on, ``.rule``, ``.likelihood``, ``.rest`` (T,)
     - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
       hidden part z, else None
     - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
@@ -49,6 +51,8 @@ class FilterResult:
     mean_states: Any = None
     history: tuple[Belief, ...] | None = None
     looks: tuple[tuple[Look, ...], ...] = ()
+    n_looks: NDArray[np.intp] | None = None
+    seconds: Seconds | None = None
 
     @property
     def z_covariances(self) -> Array | None:
@@ -110,6 +114,8 @@ def summary(
         "n_particles": belief.n_particles,
         "n_likelihood_evaluations": belief.n_likelihood_evaluations,
         "quantiles": levels,
+        "n_looks": belief.n_looks,
+        "seconds": belief.seconds,
     }
 
 

@@ -16,7 +16,9 @@ import skh
 import small
 from skh.geometry import SE2, Angles, Charted, states_of
 
-NO_ARRAYS = {"history", "looks"}  # of a result
+NO_ARRAYS = {  # of a result
+    *("history", "looks", "quantile_levels", "state_names", "attributes"),
+}
 Case = Callable[[], list[np.ndarray]]
 KERNELS = {
     "one scale": skh.GaussianKernel(1.0),

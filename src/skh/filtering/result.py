@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from skh import _checks
 from skh._typing import Array, Indices
 from skh.filtering.belief import Belief
 from skh.filtering.plans import Look
+from skh.views.result_views import ResultViews
 
 
-@dataclass(frozen=True, eq=False)
-class FilterResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class FilterResult(ResultViews):
     """Result of `particle_filter` on T observations.
 
     - ``means`` (T, d), ``covariances`` (T, d, d), ``quantiles`` (T, len(quantiles), d): of x
@@ -29,6 +30,9 @@ class FilterResult:
       hidden part z, else None
     - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
     - ``history``: the `Belief` of each step with ``history=True``, else None
+    - ``quantile_levels``: the levels of ``quantiles``
+    - ``state_names``: the model's names of the coordinates, else None
+    - ``attributes``: model, rule, n, seed, versions and date, as strings and numbers
 
     With random rules the estimate of the evidence is unbiased.  With `FWQuad`, whose points are
     optimised, it is usually much closer but biased, and can be far off if the kernel variance is
@@ -49,6 +53,9 @@ class FilterResult:
     mean_states: Any = None
     history: tuple[Belief, ...] | None = None
     looks: tuple[tuple[Look, ...], ...] = ()
+    quantile_levels: tuple[float, ...] = ()
+    state_names: tuple[str, ...] | None = None
+    attributes: Mapping[str, str | int | float] = field(default_factory=dict)
 
     @property
     def z_covariances(self) -> Array | None:

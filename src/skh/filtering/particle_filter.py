@@ -31,6 +31,7 @@ from skh.filtering.conversation import (
     advance,
     evaluated,
 )
+from skh.filtering.forecasts import Forecasts
 from skh.filtering.likelihood_information import (
     LearnedInformation,
     model_information,
@@ -53,7 +54,7 @@ from skh.gaussians.predictive import Predictive
 from skh.rules.base import Rule, WeightedPoints, checked_points
 
 
-class ParticleFilter:
+class ParticleFilter(Forecasts):
     """A particle filter for streams: pass one observation at a time to `step`.
 
     ``rule`` turns each predictive mixture into ``n`` weighted points, step 3 of Algorithm 2; or it

@@ -47,6 +47,7 @@ from skh.filtering.model_protocols import (
     propagate,
     propagate_jointly,
 )
+from skh.filtering.notices import Watched
 from skh.filtering.observations import fill_masked, is_missing
 from skh.filtering.plans import Placement, Plan, plan_of
 from skh.filtering.second_look import SecondLook
@@ -54,7 +55,7 @@ from skh.gaussians.predictive import Predictive
 from skh.rules.base import Rule, WeightedPoints, checked_points
 
 
-class ParticleFilter(Forecasts):
+class ParticleFilter(Forecasts, Watched):
     """A particle filter for streams: pass one observation at a time to `step`.
 
     ``rule`` turns each predictive mixture into ``n`` weighted points, step 3 of Algorithm 2; or it
@@ -284,6 +285,7 @@ class ParticleFilter(Forecasts):
             information=self._learn(new, used),
             looks=new.looks,
         )
+        self._watch(belief, p)
         return belief
 
     def _learn(self, new: Evaluated, used: Array | None) -> LearnedInformation | None:

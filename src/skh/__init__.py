@@ -49,6 +49,7 @@ from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, scores, trajectory  # noqa: F401
+    from skh.filtering.residuals import Residuals, pit
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -77,6 +78,7 @@ __all__ = [
     "RaoBlackwellized",
     "Refine",
     "Refined",
+    "Residuals",
     "Rule",
     "SecondLook",
     "Smoothed",
@@ -94,6 +96,7 @@ __all__ = [
     "model_from_functions",
     "models",
     "particle_filter",
+    "pit",
     "rao_blackwellize",
     "set_threads",
     "solve_simplex_qp",
@@ -102,8 +105,10 @@ __all__ = [
 # Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "scores", "trajectory")
 LATE_NAMES = {
+    "Residuals": "skh.filtering.residuals",
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
+    "pit": "skh.filtering.residuals",
     "rao_blackwellize": "skh.models.linear_gaussian",
 }
 

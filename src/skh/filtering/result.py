@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skh import _checks
-from skh._typing import Array, Indices
+from skh._typing import RNG, Array, Indices
 from skh.filtering.belief import Belief
+from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.plans import Look
 from skh.views.result_views import ResultViews
+
+if TYPE_CHECKING:
+    from skh.filtering.residuals import Residuals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +71,17 @@ class FilterResult(ResultViews):
     def log_evidence(self) -> float:
         """Estimate of log p(y_{0:T-1}): the sum of the increments."""
         return float(self.log_evidence_increments.sum())
+
+    def pit(
+        self, model: Model | CarryingModel, ys: Iterable[Any], *, draws: int = 1000, rng: RNG = None
+    ) -> Residuals:
+        """Return the residuals of the observations ``ys`` of this run of ``model``; see `skh.pit`.
+
+        Needs ``history=True``.
+        """
+        from skh.filtering.residuals import pit_of_history
+
+        return pit_of_history(self.history, model, ys, draws=draws, rng=rng)
 
     def trajectories(self) -> tuple[Array, Array]:
         """Return the paths x_{0:T-1} to the last particles, ``(n, T, d)``, and their weights.

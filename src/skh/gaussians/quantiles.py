@@ -11,8 +11,8 @@ find the least one in any units, and the exact place of a point mass.
 from __future__ import annotations
 
 import numpy as np
+import scipy  # loads scipy.special on first use
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from skh._typing import Array
 
@@ -52,7 +52,7 @@ def _reached(w: Array, m: Array, s: Array, q: Array, x: Array) -> NDArray[np.boo
         z = (x[:, None] - m) / s
     z[np.isnan(z)] = np.inf  # at a point mass
     low = q <= 0.5
-    mass = ndtr(np.where(low[:, None], z, -z)) @ w
+    mass = scipy.special.ndtr(np.where(low[:, None], z, -z)) @ w
     return np.asarray(np.where(low, mass >= q, mass <= 1.0 - q))
 
 

@@ -16,7 +16,7 @@ from skh.filtering.model_protocols import propagate
 from skh.rules.base import Rule, checked_points
 from skh.rules.sampling import Stratified
 from skh.views.html import filter_html, filter_text
-from skh.views.text import numbers
+from skh.views.text import described, numbers
 
 SEED_WORDS = 4  # of 64 bits, for random numbers that do not follow those of the filter
 
@@ -84,7 +84,7 @@ class Forecasts:
         if observe is None:
             raise TypeError(
                 "predict_observation needs a model with observe(t, x, rng), which draws y_t given "
-                f"one state, got {inner_model(self._model)!r}"
+                f"one state, got {described(inner_model(self._model))}"
             )
         rng = random_numbers(self, rng)
         ahead = states_ahead(self, h, draws, Stratified(), rng)

@@ -27,6 +27,7 @@ from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Plan
 from skh.rules.base import Rule
 from skh.rules.sampling import QuasiMonteCarlo
+from skh.views.text import described
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,8 +121,9 @@ def pit_of_history(
     if len(series) != len(history):
         raise ValueError(f"ys must be the {len(history)} observations, got {len(series)}")
     rows = []
-    for before, belief, y in zip((None, *history), history, series, strict=False):
-        pf = ParticleFilter(model, rng=generator, t=belief.t, belief=before)
+    for before, y in zip((None, *history), series, strict=False):
+        first = history[0].t if before is None else None
+        pf = ParticleFilter(model, rng=generator, t=first, belief=before)
         rows.append(level_of(pf, y, draws, generator))
     return _stacked(rows)
 
@@ -144,7 +146,7 @@ def level_of(pf: ParticleFilter, y: Any, draws: int, rng: np.random.Generator) -
     if cdf is None and observe is None:
         raise TypeError(
             "pit needs a model with observation_cdf(t, x, y) or observe(t, x, rng), got "
-            f"{inner_model(pf._model)!r}"
+            f"{described(inner_model(pf._model))}"
         )
     draws = _checks.positive_int("draws", draws)
     if is_missing(y):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import skh
 
@@ -96,6 +97,23 @@ def test_guided_sharp_steps_are_not_reported(caplog):
     result = skh.particle_filter(sharp(0.01), [0.1, 0.3], n=50, rng=0)
     assert result.looks[0][-1].reason.startswith("guided")
     assert kinds(caplog) == []
+
+
+def test_a_handler_may_stop_a_step_and_the_filter_is_as_before():
+    class Stop(logging.Handler):
+        def emit(self, record):
+            raise RuntimeError(record.getMessage())
+
+    handler, pf = Stop(), skh.ParticleFilter(sharp(1e-6), skh.Stratified(), 50, rng=0)
+    before = pf._rng.bit_generator.state
+    logging.getLogger("skh").addHandler(handler)
+    try:
+        with pytest.raises(RuntimeError, match=r"t=0: an ESS of 1\.00"):
+            pf.step(0.0)
+    finally:
+        logging.getLogger("skh").removeHandler(handler)
+    assert (pf.t, pf.belief) == (0, None)
+    assert pf._rng.bit_generator.state == before
 
 
 def test_nothing_is_printed_unless_the_application_configures_logging():

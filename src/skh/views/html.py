@@ -15,6 +15,7 @@ from skh.views.text import described, number, numbers
 MOST_ROWS = 6  # coordinates in a table of a notebook
 SPARK = (220.0, 34.0)  # width and height of a small curve, pixels
 SPARK_POINTS = 220  # at most, one per pixel
+LEFT = 'style="text-align:left"'
 Rows = Sequence[tuple[str, str]]
 
 
@@ -58,8 +59,8 @@ def _coordinates(result: Any, d: int) -> str:
     for k, name in enumerate(state_names(result)[:MOST_ROWS]):
         last = f"{number(result.means[-1, k])} ± {number(deviations[-1, k])}"
         curve = spark(times_of(result), result.means[:, k], deviations[:, k])
-        lines.append(f"<tr><th>{escape(name)}</th><td>{last}</td><td>{curve}</td></tr>")
-    more = f"<tr><td colspan=3>and {d - MOST_ROWS} more</td></tr>" if d > MOST_ROWS else ""
+        lines.append(f"<tr><th {LEFT}>{escape(name)}</th><td>{last}</td><td>{curve}</td></tr>")
+    more = f'<tr><td colspan="3">and {d - MOST_ROWS} more</td></tr>' if d > MOST_ROWS else ""
     return f"<table><tbody>{''.join(lines)}{more}</tbody></table>"
 
 
@@ -92,7 +93,7 @@ def _path(points: Any) -> str:
 
 def _block(title: str, rows: Rows) -> str:
     """A title above a table of two columns."""
-    lines = (f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
+    lines = (f"<tr><th {LEFT}>{escape(a)}</th><td {LEFT}>{escape(b)}</td></tr>" for a, b in rows)
     return f"<strong>{escape(title)}</strong><table><tbody>{''.join(lines)}</tbody></table>"
 
 

@@ -32,7 +32,7 @@ MOST_COORDINATES = 6  # drawn unless more are chosen
 BAND_LEVELS = (0.05, 0.25, 0.75, 0.95)  # of a history without quantiles
 FEW_STEPS = 40  # up to which single steps are marked
 # Kinds of steps, in the order of the strip's colours.
-KINDS = {"not observed": "white", "one look": FAINT, "two halves": "#9db7d2", "guided": GUIDED_INK}
+KINDS = {"not observed": "white", "one look": FAINT, "not guided": "#9db7d2", "guided": GUIDED_INK}
 
 
 def plot(

@@ -64,6 +64,7 @@ def _histogram(axis: Axes, u: Array) -> None:
     axis.hist(u, bins=bins, range=(0, 1), color=FAINT, edgecolor="0.45", lw=0.7)
     axis.axhline(expected, color=INK, lw=1.0)
     axis.set(xlabel="PIT", ylabel="steps", title="uniform if the model is right", xlim=(0, 1))
+    axis.locator_params(axis="y", integer=True)
     grid(axis)
 
 

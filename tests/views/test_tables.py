@@ -3,6 +3,7 @@
 import csv
 import sys
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -125,6 +126,23 @@ def test_descriptions_are_one_short_line():
         assert "\n" not in described(value)
         assert len(described(value)) <= 200
     assert described(skh.Refined(skh.Stratified())) == "Refined(rule=Stratified())"
+
+
+class Seconds(NamedTuple):
+    rule: np.ndarray
+    likelihood: np.ndarray
+
+
+def test_what_else_a_result_knows_of_its_steps_has_columns(result):
+    known = replace(result)
+    parts = {"n_looks": np.array([2, 2, 1, 1, 0]), "skipped": np.arange(5) == 3}
+    for name, value in {**parts, "seconds": Seconds(np.ones(5), np.zeros(5))}.items():
+        object.__setattr__(known, name, value)
+    table, data = known.to_dataframe(), known.to_xarray()
+    assert table["n_looks"].tolist() == [2, 2, 1, 1, 0]
+    assert table["skipped"].tolist() == [False, False, False, True, False]
+    assert table["seconds_rule"].tolist() == [1.0] * 5
+    assert data["seconds_likelihood"].dims == data["skipped"].dims == ("time",)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._typing import RNG, Array
-from skh.filtering.model_protocols import propagate
+from skh.filtering.carried_records import move_records
 from skh.rules.base import Rule, checked_points
 from skh.rules.sampling import Stratified
 from skh.views.html import filter_html, filter_text
@@ -126,23 +126,42 @@ def random_numbers(pf: Any, rng: RNG) -> np.random.Generator:
     """
     if rng is not None:
         return _checks.generator(rng)
-    copy = deepcopy(pf._rng)
+    return np.random.default_rng(copied_generator(pf).integers(2**63, size=SEED_WORDS))
+
+
+def copied_generator(pf: Any) -> np.random.Generator:
+    """Return a copy of the filter's random numbers, as they were before a step under way."""
+    copy: np.random.Generator = deepcopy(pf._rng)
     if pf._dialogue.question is not None:
         copy.bit_generator.state = pf._dialogue.random_state
-    return np.random.default_rng(copy.integers(2**63, size=SEED_WORDS))
+    return copy
 
 
 def states_ahead(pf: Any, h: int, draws: int, rule: Rule, rng: np.random.Generator) -> StatesAhead:
     """Return states that represent the prediction of ``h`` steps, by a rule with equal weights."""
     h, draws = _checks.positive_int("h", h), _checks.positive_int("draws", draws)
-    t, model = pf.t + h - 1, pf._model
-    old = pf._belief if h == 1 else pf._particles_ahead(h - 1)
-    p = pf.predict() if h == 1 else propagate(model, t - 1, old.x, old.w, old.carry)
-    points = checked_points(rule(p, draws, rng=rng), p).sealed()
-    states_of = getattr(model, "states_of", None)
+    states_of = getattr(pf._model, "states_of", None)
+    before = pf if states_of is None else continued(pf, h - 1)
+    p = pf.predict(h) if states_of is None else before.predict()
+    points, t = checked_points(rule(p, draws, rng=rng), p).sealed(), pf.t + h - 1
     if states_of is None:
         return StatesAhead(t, points.x)
-    return StatesAhead(t, states_of(pf._records(t - 1, old, points, p)))
+    old = before.belief
+    if old is None:
+        return StatesAhead(t, states_of(pf._model.initial_carry(points.x)))
+    return StatesAhead(t, states_of(move_records(pf._model, t - 1, old, points, p)))
+
+
+def continued(pf: Any, steps: int) -> Any:
+    """Return a filter that went on for some steps without an observation, as `predict` does."""
+    from skh.filtering.particle_filter import ParticleFilter  # of which this is a part
+
+    first = pf.t if pf.belief is None else None
+    rng = copied_generator(pf)
+    ahead = ParticleFilter(pf._model, pf._plan, pf.n, rng=rng, t=first, belief=pf.belief)
+    for _ in range(steps):
+        ahead.step(None)
+    return ahead
 
 
 def row_of(states: Any, i: int) -> Any:

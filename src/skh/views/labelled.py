@@ -27,7 +27,9 @@ def to_xarray(result: Any, names: Any = None) -> xr.Dataset:
         "n_looks": ("time", n_looks(result)),
         "look": ("time", look_reasons(result).astype(str)),
         **_hidden(result),
-        **_states(result),
+        **_parts("mean_states", result),
+        **_parts("seconds", result),
+        **_parts("skipped", result),
     }
     coordinates = {
         "time": times_of(result),
@@ -50,9 +52,9 @@ def _hidden(result: Any) -> dict[str, Any]:
     }
 
 
-def _states(result: Any) -> dict[str, Any]:
-    """Mean states that are not vectors, with dimensions of their own."""
+def _parts(field: str, result: Any) -> dict[str, Any]:
+    """A field of arrays (T, ...), if the result has it, with dimensions of its own."""
     return {
         name: (("time", *(f"{name}_{k}" for k in range(array.ndim - 1))), array)
-        for name, array in state_parts("mean_states", result.mean_states).items()
+        for name, array in state_parts(field, getattr(result, field, None)).items()
     }

@@ -22,7 +22,7 @@ from skh.views.figures import (
     grid,
     limits,
 )
-from skh.views.tables import deviations_of, look_reasons, n_looks, state_names, times_of
+from skh.views.tables import deviations_of, look_reasons, state_names, times_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ def _state(axis: Axes, result: Any, k: int, truth: Array | None, centred: bool) 
 def step_kinds(result: Any) -> NDArray[np.intp]:
     """Return the kind of each step: an index into `KINDS`."""
     reasons = look_reasons(result)
-    guided = np.array([reason.startswith("guided") for reason in reasons]) | (n_looks(result) > 1)
+    guided = np.array([reason.startswith("guided") for reason in reasons])
     halves = np.array([bool(reason) and reason != "too few points" for reason in reasons])
     observed = result.n_likelihood_evaluations > 0
     return np.where(guided, 3, np.where(halves, 2, np.where(observed, 1, 0))).astype(np.intp)

@@ -41,6 +41,8 @@ def deviations_of(covariances: Array) -> Array:
 
 def n_looks(result: Any) -> NDArray[np.intp]:
     """Number of looks of each step; one for a plain rule, zero without an observation."""
+    if getattr(result, "n_looks", None) is not None:
+        return np.asarray(result.n_looks, dtype=np.intp)
     looks = result.looks or ((),) * len(result.means)
     observed = result.n_likelihood_evaluations > 0
     return np.asarray(np.maximum([len(step) for step in looks], observed), dtype=np.intp)
@@ -76,6 +78,9 @@ def columns(result: Any, names: Any = None) -> Columns:
         n_looks=n_looks(result),
         look=look_reasons(result),
     )
+    if getattr(result, "skipped", None) is not None:
+        found["skipped"] = np.asarray(result.skipped)
+    found.update(state_columns("seconds", getattr(result, "seconds", None)))
     return found
 
 

@@ -24,6 +24,7 @@ LAYERS = [
     {"kernels"},
     {"rules"},
     {"frank_wolfe"},
+    {"views"},
     {"filtering"},
     {"geometry"},
     {"trajectory"},
@@ -33,7 +34,7 @@ LAYERS = [
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-FOR_SCREENS = {"rich", "matplotlib", "PIL", "typer"}
+FOR_SCREENS = {"rich", "matplotlib", "PIL", "typer", "pandas", "pyarrow", "xarray"}
 
 
 def modules():

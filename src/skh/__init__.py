@@ -52,6 +52,7 @@ from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, report, scores, trajectory  # noqa: F401
+    from skh.filtering.residuals import Residuals, pit
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
@@ -83,6 +84,7 @@ __all__ = [
     "RaoBlackwellized",
     "Refine",
     "Refined",
+    "Residuals",
     "Rule",
     "SecondLook",
     "Smoothed",
@@ -103,6 +105,7 @@ __all__ = [
     "models",
     "parallel",
     "particle_filter",
+    "pit",
     "rao_blackwellize",
     "report",
     "set_threads",
@@ -113,10 +116,12 @@ __all__ = [
 # Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
+    "Residuals": "skh.filtering.residuals",
     "from_simulator": "skh.filtering.simulator_model",
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
     "laplace": "skh.gaussians.scale_mixtures",
+    "pit": "skh.filtering.residuals",
     "rao_blackwellize": "skh.models.linear_gaussian",
     "student_t": "skh.gaussians.scale_mixtures",
 }

@@ -64,6 +64,14 @@ def fraction(name: str, value: Any) -> float:
     return number
 
 
+def levels(name: str, value: ArrayLike) -> Array:
+    """Validate an array of probabilities, such as the levels of quantiles."""
+    array = real_array(name, value)
+    if array.size and not 0 <= array.min() <= array.max() <= 1:
+        raise ValueError(f"{name} must be numbers in [0, 1], got {value!r}")
+    return array
+
+
 def boolean(name: str, value: Any) -> bool:
     """Validate a boolean; a string such as "no" would count as true."""
     if not isinstance(value, bool | np.bool_):

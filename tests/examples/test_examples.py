@@ -51,6 +51,24 @@ def test_steps_in_the_docstring_are_frank_wolfe():
     assert slow.mmd == pytest.approx(skh.mmd(kernel, p, slow.x, slow.w), abs=1e-9)
 
 
+def test_the_code_on_the_results_page_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    scope = on_page("docs/results.md")
+    assert list(scope["table"].columns[:2]) == ["east_mean", "east_sd"]
+    assert scope["residuals"].pit.shape == (30, 6)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv", "run.png"]
+    assert "FilterResult: 30 steps in 2 dimensions" in capsys.readouterr().out
+
+
+def test_the_results_example_writes_a_table_and_figures(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["results.py", "--out", str(tmp_path)])
+    runpy.run_path(str(EXAMPLES / "results.py"), run_name="__main__")
+    assert (tmp_path / "run.csv").read_text().startswith("step,east_mean,east_sd,east_q0.05")
+    sizes = [(tmp_path / name).stat().st_size for name in ("results.png", "residuals.png")]
+    assert min(sizes) > 20_000
+    assert "in 3 steps" in capsys.readouterr().out
+
+
 def test_the_code_on_the_uav_page_runs():
     scope = on_page("docs/uav.md")
     truth = scope["flight"].poses.position[-1]

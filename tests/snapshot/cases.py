@@ -16,7 +16,9 @@ import skh
 import small
 from skh.geometry import SE2, Angles, Charted, states_of
 
-NOT_COMPARED = {"history", "looks", "n_looks", "seconds"}  # of a result
+NOT_COMPARED = {  # of a result
+    *("history", "looks", "n_looks", "seconds", "quantile_levels", "state_names", "attributes"),
+}
 Case = Callable[[], list[np.ndarray]]
 KERNELS = {
     "one scale": skh.GaussianKernel(1.0),

@@ -16,6 +16,7 @@ from skh.filtering.plans import Look
 from skh.gaussians.linear_algebra import mixture_moments
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
+from skh.views.html import belief_html, belief_text
 
 
 class Seconds(NamedTuple):
@@ -59,7 +60,7 @@ def ancestors(points: WeightedPoints, p: Predictive) -> Indices:
     return ancestor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Belief:
     """Filtering distribution at time ``t``: particles ``x`` (n, d) with weights ``w`` (n,).
 
@@ -136,10 +137,14 @@ class Belief:
 
     def quantile(self, q: ArrayLike) -> Array:
         """Filtered quantiles of each coordinate, ``(..., d)``: the inverse of the weighted CDF."""
-        levels = _checks.real_array("q", q)
-        if levels.size and not 0 <= levels.min() <= levels.max() <= 1:
-            raise ValueError(f"q must be numbers in [0, 1], got {q!r}")
+        levels = _checks.levels("q", q)
         return np.quantile(self.x, levels, axis=0, weights=self.w, method="inverted_cdf")
+
+    def __repr__(self) -> str:
+        return belief_text(self)
+
+    def _repr_html_(self) -> str:
+        return belief_html(self)
 
 
 def _padded(P: Array, d: int) -> Array:

@@ -30,6 +30,7 @@ from skh.filtering.conversation import (
     advance,
     evaluated,
 )
+from skh.filtering.forecasts import Forecasts
 from skh.filtering.likelihood_information import (
     LearnedInformation,
     model_information,
@@ -46,6 +47,7 @@ from skh.filtering.model_protocols import (
     propagate_jointly,
     seeded,
 )
+from skh.filtering.notices import Watched
 from skh.filtering.observations import fill_masked, is_missing
 from skh.filtering.plans import Placement, Plan, plan_of
 from skh.filtering.second_look import SecondLook
@@ -53,7 +55,7 @@ from skh.gaussians.predictive import Predictive
 from skh.rules.base import Rule, WeightedPoints, checked_points
 
 
-class ParticleFilter:
+class ParticleFilter(Forecasts, Watched):
     """A particle filter for streams: pass one observation at a time to `step`.
 
     ``rule`` turns each predictive mixture into ``n`` weighted points, step 3 of Algorithm 2; or it
@@ -282,6 +284,7 @@ class ParticleFilter:
             information=self._learn(new, used),
             looks=new.looks,
         )
+        self._watch(belief, p)
         return belief
 
     def _learn(self, new: Evaluated, used: Array | None) -> LearnedInformation | None:

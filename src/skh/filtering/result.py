@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skh import _checks
-from skh._typing import Array, Indices
+from skh._typing import RNG, Array, Indices
 from skh.filtering.belief import Belief, Seconds
+from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.plans import Look
+from skh.views.result_views import ResultViews
+
+if TYPE_CHECKING:
+    from skh.filtering.residuals import Residuals
 
 
-@dataclass(frozen=True, eq=False)
-class FilterResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class FilterResult(ResultViews):
     """Result of `particle_filter` on T observations.
 
     - ``means`` (T, d), ``covariances`` (T, d, d), ``quantiles`` (T, len(quantiles), d): of x
@@ -31,6 +36,9 @@ class FilterResult:
       hidden part z, else None
     - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
     - ``history``: the `Belief` of each step with ``history=True``, else None
+    - ``quantile_levels``: the levels of ``quantiles``
+    - ``state_names``: the model's names of the coordinates, else None
+    - ``attributes``: model, rule, n, seed, versions and date, as strings and numbers
 
     With random rules the estimate of the evidence is unbiased.  With `FWQuad`, whose points are
     optimised, it is usually much closer but biased, and can be far off if the kernel variance is
@@ -53,6 +61,9 @@ class FilterResult:
     looks: tuple[tuple[Look, ...], ...] = ()
     n_looks: NDArray[np.intp] | None = None
     seconds: Seconds | None = None
+    quantile_levels: tuple[float, ...] = ()
+    state_names: tuple[str, ...] | None = None
+    attributes: Mapping[str, str | int | float] = field(default_factory=dict)
 
     @property
     def z_covariances(self) -> Array | None:
@@ -64,6 +75,17 @@ class FilterResult:
     def log_evidence(self) -> float:
         """Estimate of log p(y_{0:T-1}): the sum of the increments."""
         return float(self.log_evidence_increments.sum())
+
+    def pit(
+        self, model: Model | CarryingModel, ys: Iterable[Any], *, draws: int = 1000, rng: RNG = None
+    ) -> Residuals:
+        """Return the residuals of the observations ``ys`` of this run of ``model``; see `skh.pit`.
+
+        Needs ``history=True``.
+        """
+        from skh.filtering.residuals import pit_of_history
+
+        return pit_of_history(self.history, model, ys, draws=draws, rng=rng)
 
     def trajectories(self) -> tuple[Array, Array]:
         """Return the paths x_{0:T-1} to the last particles, ``(n, T, d)``, and their weights.

@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._runtime.progress import Report, progress_bar
-from skh._typing import RNG
+from skh._typing import RNG, Array
 from skh.filtering.belief import Belief
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Look, Plan
 from skh.filtering.result import FilterResult, quantile_levels, stack_fields, summary
+from skh.filtering.second_look import SecondLook
 from skh.rules.base import Rule
+from skh.views.attributes import checked_names, model_names, run_attributes, seed_of
 
 
 def particle_filter(
@@ -64,8 +66,9 @@ def particle_filter(
     """
     ys, levels = as_iterable(ys), quantile_levels(quantiles)
     total = len(ys) if isinstance(ys, Sized) else None
-    builder = ResultBuilder(keeps_history=_checks.boolean("history", history))
-    pf, mean_state = ParticleFilter(model, rule, n, rng=rng), getattr(model, "mean_state", None)
+    history, mean_state = _checks.boolean("history", history), getattr(model, "mean_state", None)
+    pf = ParticleFilter(model, rule, n, rng=rng)
+    builder = ResultBuilder(history, described_run(model, rule, pf, rng, levels))
     with progress_bar(progress, "filtering") as report:
         try:
             for t, y in enumerate(ys):
@@ -80,11 +83,24 @@ def particle_filter(
     return result
 
 
+def described_run(
+    model: Any, rule: Rule | Plan | None, pf: ParticleFilter, rng: RNG, levels: Array
+) -> dict[str, Any]:
+    """Return the fields of a `FilterResult` that say what was run."""
+    names, rule = model_names(model), SecondLook() if rule is None else rule
+    return {
+        "quantile_levels": tuple(levels.tolist()),
+        "state_names": names and checked_names(names, pf.predict().d, "model.state_names"),
+        "attributes": run_attributes(model, rule, pf.n, seed_of(rng, pf._rng)),
+    }
+
+
 @dataclass
 class ResultBuilder:
     """Collect the steps of a series into a `FilterResult`."""
 
     keeps_history: bool
+    run: dict[str, Any] = field(default_factory=dict)  # fields that do not depend on the steps
     rows: list[dict[str, Any]] = field(default_factory=list)
     looks: list[tuple[Look, ...]] = field(default_factory=list)
     beliefs: list[Belief] = field(default_factory=list)
@@ -101,4 +117,5 @@ class ResultBuilder:
         if not self.rows:
             return None
         history = tuple(self.beliefs) if self.keeps_history else None
-        return FilterResult(**stack_fields(self.rows), history=history, looks=tuple(self.looks))
+        rows, looks = stack_fields(self.rows), tuple(self.looks)
+        return FilterResult(**rows, history=history, looks=looks, **self.run)

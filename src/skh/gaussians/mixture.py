@@ -27,10 +27,11 @@ from skh.gaussians.linear_algebra import (
     symmetric,
     transpose,
 )
+from skh.gaussians.quantiles import marginal_quantiles
 from skh.gaussians.units import divide_lower
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GaussianMixture:
     """A mixture of ``K`` Gaussians in ``d`` dimensions.
 
@@ -57,8 +58,8 @@ class GaussianMixture:
     weights: Array
     means: Array
     covariances: Array
-    _weights: Array = field(init=False, repr=False)
-    _means: Array = field(init=False, repr=False)
+    _weights: Array = field(init=False)
+    _means: Array = field(init=False)
 
     def __init__(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
         w = _checks.probabilities("weights", weights)
@@ -104,6 +105,10 @@ class GaussianMixture:
     def __len__(self) -> int:
         """Number of components."""
         return len(self.weights)
+
+    def __repr__(self) -> str:
+        mean = np.array2string(self.mean, precision=4, threshold=6, edgeitems=3, separator=", ")
+        return f"{type(self).__name__}(K={len(self)}, d={self.d}, mean={mean})"
 
     @cached_property
     def mean(self) -> Array:
@@ -254,6 +259,17 @@ class GaussianMixture:
         Point masses and other singular components: see `gaussians.densities`.
         """
         return self.densities.at(self.densities.coordinates(_checks.points("x", x, self.d)))
+
+    def quantile(self, q: ArrayLike) -> Array:
+        """Quantiles of each coordinate, ``(..., d)``, to the last digit; point masses included.
+
+        >>> GaussianMixture([0.5, 0.5], [[0.0], [4.0]], [1.0, 0.0]).quantile([0.4, 0.9]).round(4)
+        array([[0.8416],
+               [4.    ]])
+        """
+        levels = _checks.levels("q", q)
+        variances = np.diagonal(self.covariance_matrices, axis1=1, axis2=2)
+        return marginal_quantiles(self.weights, self.means, np.sqrt(variances), levels)
 
     def sample(self, n: int, *, rng: RNG = None) -> tuple[Array, Indices]:
         """Draw ``n`` independent points; return them and their components."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy  # loads scipy.special on first use
 
 from skh._checks import copied, generator, shaped
 from skh._typing import RNG, Array
@@ -73,6 +74,14 @@ class LinearGaussian:
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
         """Draw y_t."""
         return self.C @ x + factorize(self.R)[1] @ rng.standard_normal(len(self.R))
+
+    def observation_cdf(self, t: int, x: Array, y: Array | float) -> Array:
+        """Probability that an entry of y_t is at most that of ``y``, (n, m); for `skh.pit`."""
+        y, _ = measured_entries(y, len(self.C))
+        residuals, sd = y - x @ self.C.T, np.sqrt(np.diagonal(self.R))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            exact = np.where(residuals >= 0, np.inf, -np.inf)  # an entry without noise
+            return np.asarray(scipy.special.ndtr(np.where(sd > 0, residuals / sd, exact)))
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """Draw states (T, d) and observations (T, m)."""

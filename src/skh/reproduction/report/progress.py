@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from functools import partial
 from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
+from skh._runtime import progress_lines
 from skh.reproduction.engine.task import Experiment
 
 Advance = Callable[[float, int], None]  # by the cost of tasks, and by their number
-PAUSE = 10.0  # seconds between two lines of a log, at least
-LONG_PAUSE = 60.0  # seconds after which a line is due even if less than a percent was done
 
 
 @contextmanager
@@ -59,38 +58,8 @@ def _bar(bars: Progress, name: str) -> Callable[[float, str], None]:
 def lines(
     console: Console, name: str, clock: Callable[[], float] = monotonic
 ) -> Callable[[float, str], None]:
-    """Return a function ``show(part, count)`` that prints a line now and then.
-
-    It prints the first call and the one with ``part`` 1; in between at most every `PAUSE`, after
-    another percent or a `LONG_PAUSE`.  The time left is estimated from the parts since the first.
-    """
-    start, first = clock(), None
-    last_time, last_part = start, 0.0
-
-    def show(part: float, count: str) -> None:
-        nonlocal first, last_time, last_part
-        now = clock()
-        pause, more = now - last_time, part - last_part
-        due = pause >= LONG_PAUSE or (pause >= PAUSE and more >= 0.01)
-        if first is None or part >= 1.0 or due:
-            first = part if first is None else first
-            _print(console, f"{name}: {count}{_times(now - start, part, first)}")
-            last_time, last_part = now, part
-
-    return show
-
-
-def _times(seconds: float, part: float, first: float) -> str:
-    """The time elapsed and left, as far as they are known."""
-    if part >= 1.0:
-        return f", {_clock(seconds)}"
-    if part <= first:
-        return ""
-    return f", {_clock(seconds)}, {_clock(seconds * (1 - part) / (part - first))} left"
-
-
-def _clock(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))
+    """Return a function ``show(part, count)`` that prints a line now and then."""
+    return progress_lines.lines(partial(_print, console), name, clock)
 
 
 @contextmanager

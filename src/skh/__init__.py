@@ -22,6 +22,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skh._runtime.threads import get_threads, set_threads
+from skh.files.container import SavedFileError
 from skh.filtering.belief import Belief
 from skh.filtering.function_model import model_from_functions
 from skh.filtering.model_checks import ZeroLikelihoodError
@@ -49,6 +50,7 @@ from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, scores, trajectory  # noqa: F401
+    from skh.filtering.result_files import load_result
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -78,6 +80,7 @@ __all__ = [
     "Refine",
     "Refined",
     "Rule",
+    "SavedFileError",
     "SecondLook",
     "Smoothed",
     "Stop",
@@ -90,6 +93,7 @@ __all__ = [
     "get_threads",
     "jump_markov_filter",
     "kalman_filter",
+    "load_result",
     "mmd",
     "model_from_functions",
     "models",
@@ -104,6 +108,7 @@ LATE_MODULES = ("geometry", "models", "scores", "trajectory")
 LATE_NAMES = {
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
+    "load_result": "skh.filtering.result_files",
     "rao_blackwellize": "skh.models.linear_gaussian",
 }
 

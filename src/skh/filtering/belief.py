@@ -71,6 +71,7 @@ class Belief:
     z: tuple[Array, Array] | None = None
     information: LearnedInformation | None = None  # learned from the likelihoods so far
     looks: tuple[Look, ...] = ()
+    time: Any = None  # when y was observed: a number or a date, if the filter was told
 
     @property
     def n_particles(self) -> int:

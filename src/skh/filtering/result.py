@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ class FilterResult:
     - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
       hidden part z, else None
     - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
+    - ``times`` (T,): when the observations were made, numbers or dates; None if not given
+    - ``skipped`` (T,): observations left out because their likelihood was zero at all particles
     - ``history``: the `Belief` of each step with ``history=True``, else None
 
     With random rules the estimate of the evidence is unbiased.  With `FWQuad`, whose points are
@@ -49,6 +52,8 @@ class FilterResult:
     mean_states: Any = None
     history: tuple[Belief, ...] | None = None
     looks: tuple[tuple[Look, ...], ...] = ()
+    times: NDArray[Any] | None = None
+    skipped: NDArray[np.bool_] | None = None
 
     @property
     def z_covariances(self) -> Array | None:
@@ -60,6 +65,15 @@ class FilterResult:
     def log_evidence(self) -> float:
         """Estimate of log p(y_{0:T-1}): the sum of the increments."""
         return float(self.log_evidence_increments.sum())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to a file, which `skh.load_result` reads; ``numpy.load`` opens it too.
+
+        An earlier file is replaced as a whole or not at all, whatever happens.
+        """
+        from skh.filtering.result_files import save_result
+
+        save_result(self, path)
 
     def trajectories(self) -> tuple[Array, Array]:
         """Return the paths x_{0:T-1} to the last particles, ``(n, T, d)``, and their weights.

@@ -16,7 +16,7 @@ import skh
 import small
 from skh.geometry import SE2, Angles, Charted, states_of
 
-NO_ARRAYS = {"history", "looks"}  # of a result
+NO_ARRAYS = {"history", "looks", "times", "skipped"}  # of a result; or no numbers
 Case = Callable[[], list[np.ndarray]]
 KERNELS = {
     "one scale": skh.GaussianKernel(1.0),

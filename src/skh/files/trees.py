@@ -83,7 +83,7 @@ class Encoder:
 
     def _stored(self, array: NDArray[Any], name: str) -> dict[str, Any]:
         """Store an array; return where it is and how it lay in memory."""
-        place = array.__array_interface__["data"], array.shape, array.strides, array.dtype.str
+        place = (*array.__array_interface__["data"], array.shape, array.strides, array.dtype.str)
         if place not in self._seen:
             self._seen[place] = self._new(array, name), array  # kept, so that the place is its own
         return self._seen[place][0]

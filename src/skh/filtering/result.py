@@ -127,12 +127,14 @@ def summary(
     }
 
 
-def stack_fields(values: Sequence[Any], axis: int = 0) -> Any:
-    """Stack arrays along a new axis; tuples and dicts part by part."""
+def stack_fields(
+    values: Sequence[Any], axis: int = 0, join: Callable[..., Array] = np.stack
+) -> Any:
+    """Stack arrays along a new axis, or ``join`` them; tuples and dicts part by part."""
     first = values[0]
     if isinstance(first, dict):
-        return {name: stack_fields([value[name] for value in values], axis) for name in first}
+        return {name: stack_fields([value[name] for value in values], axis, join) for name in first}
     if not isinstance(first, tuple):
-        return np.stack(values, axis)
-    parts = [stack_fields(part, axis) for part in zip(*values, strict=True)]
+        return join(values, axis)
+    parts = [stack_fields(part, axis, join) for part in zip(*values, strict=True)]
     return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
@@ -17,7 +18,7 @@ from skh.filtering.belief import Belief
 from skh.filtering.checkpoint import Checkpoint
 from skh.filtering.clock import Time, times_of
 from skh.filtering.model_checks import ZeroLikelihoodError
-from skh.filtering.model_protocols import CarryingModel, Model, concatenate
+from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Look, Plan
@@ -198,7 +199,7 @@ class ResultBuilder:
     def rows_so_far(self) -> dict[str, Any] | None:
         """All rows, stacked; None before the first."""
         parts = [*self.chunks, *([stack_fields(self.rows)] if self.rows else [])]
-        return concatenate(parts) if parts else None
+        return stack_fields(parts, join=np.concatenate) if parts else None
 
     def result(self) -> FilterResult | None:
         """The result of the steps so far; None before the first."""

@@ -17,7 +17,10 @@ from skh.trajectory import read_tum
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/rao_blackwell.md", "docs/ask_and_tell.md"])
+PAGES = ["README.md", "docs/rao_blackwell.md", "docs/ask_and_tell.md", "docs/production.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_examples_on_pages_run(page, capsys):
     result = on_page(page)["result"]
     assert len(result.means) > 1

@@ -86,7 +86,8 @@ def test_left_over_files_of_killed_processes_are_removed(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"run[1].npz", ".run1.npz.0123.tmp"}
 
 
-def test_a_full_disk_is_logged_and_the_run_goes_on(tmp_path, caplog):
+def test_a_full_disk_is_logged_and_the_run_goes_on(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(checkpoints, "WRITING_SHARE", 1.0)  # a file after every step
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def fill(done, total):

@@ -326,3 +326,34 @@ def test_rules_without_a_repr_of_their_own_are_known_by_name(tmp_path):
     skh.ParticleFilter(LGSS, mine, 5, rng=0).save(tmp_path / "f")
     assert "0x" not in zipfile.ZipFile(tmp_path / "f").read("skh.json").decode()
     skh.ParticleFilter.load(tmp_path / "f", LGSS, mine)
+
+
+def test_parameters_may_differ_in_their_last_digits_between_machines(saved):
+    """Another machine's linear algebra: relative changes of 1e-13, and of zeros."""
+    path, _, belief = saved
+    noise = np.random.default_rng(0).normal(size=(3, 3))
+    near = skh.models.LinearGaussian(
+        LGSS.A + 1e-13 * noise,
+        LGSS.C,
+        LGSS.Q + 1e-13 * (noise + noise.T),
+        LGSS.R,
+        LGSS.initial_mean,
+        LGSS.initial_covariance,
+    )
+    assert_same(belief, skh.ParticleFilter.load(path, near, RULE).belief)
+
+
+@given(st.integers(-12, 12))
+@settings(max_examples=12, deadline=None)
+def test_refusals_do_not_depend_on_units(tmp_path_factory, power):
+    """A prior that is off by a thousandth of its deviation is another one, in any unit."""
+    path, unit = tmp_path_factory.getbasetemp() / "units.npz", 10.0**power
+
+    def model(mean):
+        p = skh.GaussianMixture([1.0], [[unit * mean, mean]], np.diag([unit**2, 0.0]))
+        return skh.model_from_functions(p, lambda t, x: (x, 0.0), lambda t, x, y: 0 * x[:, 0])
+
+    skh.ParticleFilter(model(1.0), RULE, 5, rng=0).save(path)
+    skh.ParticleFilter.load(path, model(1.0), RULE)
+    with pytest.raises(skh.SavedFileError, match=r"belongs to another model: its prior has mean"):
+        skh.ParticleFilter.load(path, model(1.001), RULE)

@@ -19,6 +19,8 @@ def digest(value: Any) -> int:
 
     >>> digest([1.0, None]) == digest([1.0, None]) != digest([2.0, None])
     True
+    >>> digest(1) == digest(np.int8(1)) != digest(1.0) == digest(np.float64(1.0))
+    True
     """
     state = blake2b(digest_size=DIGEST_BYTES)
     for part in _parts(value):
@@ -31,7 +33,7 @@ def _parts(value: Any) -> Iterator[bytes]:
     if isinstance(value, str | bytes):
         data = value.encode() if isinstance(value, str) else value
         yield b"text %d " % len(data) + data
-    elif value is None or isinstance(value, bool | int):
+    elif value is None or isinstance(value, bool | int | np.bool_ | np.integer):
         yield f"{value};".encode()
     elif isinstance(value, Mapping):
         yield b"dict %d " % len(value)

@@ -52,7 +52,7 @@ class Belief:
     not compute it), ``log_evidence_increment`` estimates log p(y_t | y_{0:t-1}) from
     ``n_likelihood_evaluations`` likelihoods; ``information`` is what they taught so far.  ``looks``
     has a `Look` for each look of a plan such as `SecondLook`; it is empty for a plain rule, and
-    without an observation.
+    without an observation.  ``time`` is when y was observed, if the filter was told.
 
     >>> import skh
     >>> belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 100, rng=0).step(0.5)
@@ -71,7 +71,7 @@ class Belief:
     z: tuple[Array, Array] | None = None
     information: LearnedInformation | None = None  # learned from the likelihoods so far
     looks: tuple[Look, ...] = ()
-    time: Any = None  # when y was observed: a number or a date, if the filter was told
+    time: Any = None  # a number or a date
 
     @property
     def n_particles(self) -> int:

@@ -95,10 +95,11 @@ class CarryingOver:
         """The records of particles that have moved to ``x_next``, ``dt`` later."""
         return over(self.model.move, self.dt)(t, x, carry, x_next)
 
-    def joint_transition(self, t: int, x: Array, carry: Carry) -> Transition:
-        """The distribution of the next (x, z), ``dt`` later."""
-        joint = over(self.model.joint_transition, self.dt)
-        return joint(t, x, carry)  # type: ignore[no-any-return]
+    @property
+    def joint_transition(self) -> Callable[..., Transition] | None:
+        """The distribution of the next (x, z), ``dt`` later, if the model has it."""
+        joint = getattr(self.model, "joint_transition", None)
+        return joint and over(joint, self.dt)
 
 
 class ModelOverTime:

@@ -22,6 +22,7 @@ from skh.filtering.plans import OneLook, Plan
 from skh.gaussians.linear_algebra import standard_deviations
 
 PRIOR_TOLERANCE = 1e-6  # in standard deviations: the last digits differ between machines
+PARAMETER_DIGITS = 9  # of the largest number of an array
 HOW_EVALUATED = {"batched", "executor", "timeout", "retries", "chunk", "chunks"}  # not what it is
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object, in its repr
 
@@ -59,7 +60,7 @@ def parameters(model: Any) -> dict[str, int]:
         return {}
     names = {field.name for field in fields(model) if field.name[0] != "_"} - HOW_EVALUATED
     values = {name: getattr(model, name, None) for name in sorted(names)}
-    return {name: digest(value) for name, value in values.items() if _is_data(value)}
+    return {name: digest(_rounded(value)) for name, value in values.items() if _is_data(value)}
 
 
 def _is_data(value: Any) -> bool:
@@ -67,6 +68,16 @@ def _is_data(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(value.dtype.kind in "fiubcSUmM")
     return isinstance(value, bool | int | float | str | np.generic)
+
+
+def _rounded(value: Any) -> Any:
+    """Round floating-point numbers: their last digits may differ between machines."""
+    array = np.asarray(value)
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
+        return value
+    largest = f"{np.abs(array).max(initial=0.0):.{PARAMETER_DIGITS}e}"
+    relative = array / (float(largest) or 1.0)
+    return largest, np.round(relative, PARAMETER_DIGITS) + 0.0
 
 
 def records_template(model: CarryingModel) -> Carry:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, Any
 
 if sys.platform != "win32":
@@ -48,7 +47,7 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
 @contextmanager
 def _temporary(path: Path) -> Iterator[tuple[IO[bytes], Path]]:
     """Open a locked temporary file beside ``path``; it is removed unless it was renamed."""
-    name = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
+    name = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     with name.open("xb") as file:
         _lock(file, wait=True)
         try:

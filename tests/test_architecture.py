@@ -20,6 +20,7 @@ LAYERS = [
     {"_numba"},
     {"_checks"},
     {"_runtime"},
+    {"files"},
     {"gaussians"},
     {"kernels"},
     {"rules"},

@@ -23,6 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skh._runtime.threads import get_threads, set_threads
+from skh.files.container import SavedFileError
 from skh.filtering.belief import Belief
 from skh.filtering.function_model import model_from_functions
 from skh.filtering.model_checks import ZeroLikelihoodError
@@ -53,6 +54,7 @@ from skh.rules.wrappers import Measured
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, report, scores, trajectory  # noqa: F401
     from skh.filtering.residuals import Residuals, pit
+    from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
@@ -86,6 +88,7 @@ __all__ = [
     "Refined",
     "Residuals",
     "Rule",
+    "SavedFileError",
     "SecondLook",
     "Smoothed",
     "Stop",
@@ -100,6 +103,7 @@ __all__ = [
     "jump_markov_filter",
     "kalman_filter",
     "laplace",
+    "load_result",
     "mmd",
     "model_from_functions",
     "models",
@@ -121,6 +125,7 @@ LATE_NAMES = {
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
     "laplace": "skh.gaussians.scale_mixtures",
+    "load_result": "skh.filtering.result_files",
     "pit": "skh.filtering.residuals",
     "rao_blackwellize": "skh.models.linear_gaussian",
     "student_t": "skh.gaussians.scale_mixtures",

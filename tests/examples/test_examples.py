@@ -17,7 +17,10 @@ from skh.trajectory import read_tum
 EXAMPLES = ROOT / "examples"
 
 
-PAGES = ["README.md", "docs/rao_blackwell.md", "docs/ask_and_tell.md", "docs/parallel.md"]
+PAGES = [
+    *("README.md", "docs/rao_blackwell.md", "docs/ask_and_tell.md", "docs/parallel.md"),
+    "docs/production.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -18,6 +18,7 @@ from skh.geometry import SE2, Angles, Charted, states_of
 
 NOT_COMPARED = {  # of a result
     *("history", "looks", "n_looks", "seconds", "quantile_levels", "state_names", "attributes"),
+    *("times", "skipped"),
 }
 Case = Callable[[], list[np.ndarray]]
 KERNELS = {

@@ -72,6 +72,7 @@ class Belief:
     has a `Look` for each look of a plan such as `SecondLook`; it is empty for a plain rule, and
     without an observation.  ``n_looks`` counts how often the step asked for likelihoods, and
     ``seconds`` says what its time was spent on (None for a belief that no filter computed).
+    ``time`` is when y was observed, if the filter was told.
 
     >>> import skh
     >>> belief = skh.ParticleFilter(skh.models.lgss3(), skh.Stratified(), 100, rng=0).step(0.5)
@@ -92,6 +93,7 @@ class Belief:
     looks: tuple[Look, ...] = ()
     n_looks: int = 0
     seconds: Seconds | None = None
+    time: Any = None  # a number or a date
 
     @property
     def n_particles(self) -> int:

@@ -34,6 +34,7 @@ from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
 
 C = TypeVar("C")
+Particles = Belief | Predicted | None  # of the step before, None before the first
 MIN_VARIANCE = 1e-10  # smaller eigenvalues of the correlation matrix count as zero
 
 
@@ -118,6 +119,16 @@ def move_records(
     first, *others = (gather(records, rows) for rows in np.arange((1 + d) * n).reshape(1 + d, n))
     blurred = displaceable(model).blurred(first, others)
     return check_carry(blurred, n, "model.blurred", old.carry)
+
+
+def first_or_moved_records(
+    model: CarryingModel, t: int, old: Particles, points: WeightedPoints, p: Predictive
+) -> Carry:
+    """Return the records of ``points`` of ``p`` at t + 1, before an observation."""
+    if old is not None:
+        return move_records(model, t, old, points, p)
+    carry = model.initial_carry(points.x)
+    return check_carry(carry, len(points), "model.initial_carry")
 
 
 def displaceable(model: object) -> Displaceable:

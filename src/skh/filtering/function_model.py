@@ -11,6 +11,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import Array
+from skh.filtering.clock import over, takes_dt
 from skh.filtering.model_checks import check_real_numbers
 from skh.filtering.model_protocols import Transition
 from skh.filtering.parallel import MakesExecutor, ParallelModel, parallel
@@ -22,7 +23,7 @@ class FunctionModel:
     """A model made of functions; see `model_from_functions`."""
 
     initial: GaussianMixture
-    transition_function: Callable[[int, Array], Transition]
+    transition_function: Callable[..., Transition]
     log_likelihood_function: Callable[[int, Array, Any], Any]
     batched: bool
     observation_metric: Callable[[int, Array], Array] | None = None
@@ -34,6 +35,15 @@ class FunctionModel:
     def transition(self, t: int, x: Array) -> Transition:
         """The distribution of x_{t+1} given each row of ``x``."""
         return self.transition_function(t, x)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the transition takes dt; see `skh.filtering.clock`."""
+        return takes_dt(self.transition_function)
+
+    def over(self, dt: float) -> FunctionModel:
+        """The model of a step of length ``dt``."""
+        return replace(self, transition_function=over(self.transition_function, dt))
 
     def log_likelihood(self, t: int, x: Array, y: Any) -> Array:
         """``log p(y_t | x_t)`` at each row of ``x``."""
@@ -72,7 +82,7 @@ def _number(value: Any, t: int, i: int) -> float:
 
 def model_from_functions(
     prior: GaussianMixture | tuple[Any, Any],
-    transition: Callable[[int, Array], Transition],
+    transition: Callable[..., Transition],
     log_likelihood: Callable[[int, Array, Any], Any],
     *,
     batched: bool = True,
@@ -89,7 +99,8 @@ def model_from_functions(
     prior : GaussianMixture or (mean, covariance)
         Distribution of x_0; the pair means one Gaussian.
     transition : f(t, x) -> (means, covariances)
-        For all rows of ``x`` at once, as in `Model`.
+        For all rows of ``x`` at once, as in `Model`; or f(t, x, dt), with the time since the
+        observation before, for observations with times.
     log_likelihood : f(t, x, y) -> (n,) array
         For all rows of ``x`` at once; or, with ``batched=False``, one number for one particle of
         shape (d,), as a renderer or a simulator computes it.

@@ -129,6 +129,13 @@ class LearnedInformation:
         return np.linalg.inv(root) / sd, sd[:, None] * root
 
 
+def learned_from(
+    before: LearnedInformation | None, told: tuple[Array, Array, Array], pooled: Array | None
+) -> LearnedInformation:
+    """Add a step's particles, weights and log-likelihoods; ``pooled`` as in `then`."""
+    return LearnedInformation(*told) if before is None else before.then(*told, pooled)
+
+
 def relative_to_best(log_likelihood: Array) -> Array:
     """Subtract the largest log-likelihood; -inf becomes the smallest finite value."""
     with np.errstate(over="ignore"):

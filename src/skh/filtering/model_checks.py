@@ -29,6 +29,14 @@ class ZeroLikelihoodError(ValueError):
     """
 
 
+def zero_likelihood(t: int, n: int) -> ZeroLikelihoodError:
+    """Return the error for a likelihood that is zero at all n particles."""
+    return ZeroLikelihoodError(
+        f"the likelihood of y at t={t} is zero at all {n} particles: pass another "
+        "observation, or None for no measurement (a ParticleFilter is left unchanged)"
+    )
+
+
 def check_real_numbers(value: Any, where: str, verb: str = "return") -> NDArray[Any]:
     """Validate an array of floats or integers without masked entries."""
     if type(value) is np.ndarray and value.dtype == DOUBLE:  # the usual case, fast

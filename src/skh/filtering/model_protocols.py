@@ -17,6 +17,8 @@ instead of writing into the given ones.  Optional methods:
 - ``joined(carry)``: the records of all particles of a step, after a plan that looked more than once
   put them together, for parts of records that all particles share;
 - ``updates_records = False``: ``log_likelihood`` returns the records as they are;
+- a parameter ``dt`` of ``transition`` and ``move``: the time since the observation before, for
+  observations with times (see `skh.filtering.clock`);
 - ``displaced(carry, ancestors)``, ``blurred(carry, others)``: records of particles displaced by
   `skh.Smoothed` (see `skh.filtering.carried_records`);
 - ``observation_metric(t, x)``, of plain models too: Fisher information of y_t in the state, such as

@@ -17,7 +17,8 @@ from skh import _checks
 from skh._numba.reweighting import reweighted
 from skh._typing import RNG, Array
 from skh.filtering.belief import Belief, Predicted, ancestors
-from skh.filtering.carried_records import move_records
+from skh.filtering.carried_records import Particles, first_or_moved_records
+from skh.filtering.clock import ModelOverTime, Time, as_time
 from skh.filtering.continuation import check_continuation
 from skh.filtering.conversation import (
     KEPT,
@@ -33,12 +34,12 @@ from skh.filtering.conversation import (
 from skh.filtering.forecasts import Forecasts
 from skh.filtering.likelihood_information import (
     LearnedInformation,
+    learned_from,
     model_information,
     tells_information,
 )
-from skh.filtering.model_checks import ZeroLikelihoodError, check_carry, hidden_moments
+from skh.filtering.model_checks import hidden_moments, zero_likelihood
 from skh.filtering.model_protocols import (
-    Carry,
     CarryingModel,
     Model,
     as_carrying,
@@ -50,12 +51,13 @@ from skh.filtering.model_protocols import (
 from skh.filtering.notices import Watched
 from skh.filtering.observations import fill_masked, is_missing
 from skh.filtering.plans import Placement, Plan, plan_of
+from skh.filtering.saving import Saving
 from skh.filtering.second_look import SecondLook
 from skh.gaussians.predictive import Predictive
-from skh.rules.base import Rule, WeightedPoints, checked_points
+from skh.rules.base import Rule, checked_points
 
 
-class ParticleFilter(Forecasts, Watched):
+class ParticleFilter(Forecasts, Watched, Saving):
     """A particle filter for streams: pass one observation at a time to `step`.
 
     ``rule`` turns each predictive mixture into ``n`` weighted points, step 3 of Algorithm 2; or it
@@ -101,7 +103,8 @@ class ParticleFilter(Forecasts, Watched):
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)
         self._first = 0 if t is None else _checks.time_index("t", t)
-        self._next: Predictive | None = None  # computed when first needed
+        self._models = ModelOverTime(self._model)
+        self._next: tuple[CarryingModel, Predictive] | None = None  # computed when first needed
         self._alone = OneAtATime()
         self._dialogue = Dialogue(self._rng)
         self._belief: Belief | None = None
@@ -127,11 +130,14 @@ class ParticleFilter(Forecasts, Watched):
     def n(self, n: int) -> None:
         self._n = _checks.positive_int("n", n)
 
-    def step(self, y: Any) -> Belief:
-        """Process the observation of time ``t``; None or all NaN: nothing was measured."""
+    def step(self, y: Any, *, t: Any = None) -> Belief:
+        """Process the next observation; None or all NaN: nothing was measured.
+
+        ``t`` is when it was made, a number or a date (see `skh.filtering.clock`), if at all.
+        """
         y = None if is_missing(y) else fill_masked(y)
         with self._alone:
-            outcome = self._dialogue.begin(self._step(y is not None))
+            outcome = self._dialogue.begin(self._step(y is not None, as_time(t)))
             try:
                 while isinstance(outcome, Question):
                     outcome = self._dialogue.tell(outcome.answer_of_model(y))
@@ -141,14 +147,15 @@ class ParticleFilter(Forecasts, Watched):
             self._belief, self._next = outcome, None
         return outcome
 
-    def ask(self, *, observed: bool = True) -> Question | None:
-        """Begin the step of time ``t``: return the points where its likelihood is needed.
+    def ask(self, *, observed: bool = True, t: Any = None) -> Question | None:
+        """Begin the next step: return the points where its likelihood is needed.
 
         Without an observation (``observed=False``) there is no question: the step is complete.
+        ``t`` is the time of the observation, as in `step`.
         """
         observed = _checks.boolean("observed", observed)
         with self._alone:
-            return self._go_on(self._dialogue.begin(self._step(observed)))
+            return self._go_on(self._dialogue.begin(self._step(observed, as_time(t))))
 
     def tell(self, log_likelihood: ArrayLike, records: Any = KEPT) -> Question | None:
         """Answer the open question; return the next one, or None: the step is complete.
@@ -175,42 +182,45 @@ class ParticleFilter(Forecasts, Watched):
         self._belief, self._next = outcome, None
         return None
 
-    def predict(self, h: int = 1, *, joint: bool = False) -> Predictive:
+    def predict(self, h: int = 1, *, joint: bool = False, t: Any = None) -> Predictive:
         """Return the distribution of the state ``h`` steps after the last observation.
 
         Exact given the particles for h = 1; further steps use the rule.  ``joint`` predicts (x, z),
         for models with ``joint_transition``.  Does not change the filter or its random state.  For
-        `skh.geometry.Charted` models it is in coordinates; see `skh.geometry.reference_of`.
+        `skh.geometry.Charted` models it is in coordinates; see `skh.geometry.reference_of`.  For
+        models that take dt, ``t`` is the time of the last of h equal steps.
         """
         h, joint = _checks.positive_int("h", h), _checks.boolean("joint", joint)
+        model = self._models.ahead(self._belief, as_time(t), h)
         if h == 1 and not joint:
-            return self._predictive()
+            return self._predictive(model)
         rng = self._dialogue.copied_rng()
-        particles = self._particles_ahead(h - 1, rng)
-        ahead, model = propagate_jointly if joint else propagate, seeded(self._model, rng)
+        particles = self._particles_ahead(h - 1, model, rng)
+        ahead, model = propagate_jointly if joint else propagate, seeded(model, rng)
         return ahead(model, self.t + h - 2, particles.x, particles.w, particles.carry)
 
-    def _particles_ahead(self, h: int, rng: Generator) -> Belief | Predicted:
+    def _particles_ahead(self, h: int, model: CarryingModel, rng: Generator) -> Belief | Predicted:
         """Return the particles ``h`` steps after the last observation."""
         if h == 0:
             if self._belief is None:
                 raise ValueError("joint prediction needs a first step: there is no z before it")
             return self._belief
-        particles = self._sample(self.t - 1, self._belief, self._predictive(), rng)
+        particles = self._sample(model, self.t - 1, self._belief, self._predictive(model), rng)
         for t in range(self.t, self.t + h - 1):
-            model = seeded(self._model, rng)
-            p = propagate(model, t, particles.x, particles.w, particles.carry)
-            particles = self._sample(t, particles, p, rng)
+            p = propagate(seeded(model, rng), t, particles.x, particles.w, particles.carry)
+            particles = self._sample(model, t, particles, p, rng)
         return particles
 
     # --- the steps of Algorithm 2 ---------------------------------------------------------------
 
-    def _step(self, observed: bool) -> Conversation[Question, Answer, Belief]:
+    def _step(self, observed: bool, time: Time | None) -> Conversation[Question, Answer, Belief]:
         """One iteration of Algorithm 2; yields questions and is sent their answers."""
-        t, p, watch = self.t, self._predictive(), self._dialogue.watch  # step 1 or 5
+        t, model, watch = self.t, self._models.until(self._belief, time), self._dialogue.watch
+        p = self._predictive(model)  # step 1 or 5
         if not observed:  # no likelihood to resolve
-            points, carry = watch.timed(self._sample, t - 1, self._belief, p, self._rng)  # step 3
-            return self._include(p, Evaluated(points, carry, np.zeros(len(points)), 0), None)
+            drawn = watch.timed(self._sample, model, t - 1, self._belief, p, self._rng)  # step 3
+            new = Evaluated(*drawn, np.zeros(len(drawn.points)), 0)
+            return self._include(p, new, None, time)
         information = self._information(p)
         if information is not None:
             p = p.with_information(information)
@@ -218,36 +228,28 @@ class ParticleFilter(Forecasts, Watched):
         told: list[Told] = []
         while not isinstance(given := advance(looks, told, watch), Placement):
             points = checked_points(given, p).sealed()
-            carry = self._records(t - 1, self._belief, points, p)
+            carry = first_or_moved_records(model, t - 1, self._belief, points, p)
             answer = yield Question(t, points.x, carry, len(told), self._model)
             told.append((given, points, answer))
-        return self._include(p, evaluated(given, told, p, self._model), information)  # step 4
+        new = evaluated(given, told, p, self._model)
+        return self._include(p, new, information, time)  # step 4
 
-    def _predictive(self) -> Predictive:
+    def _predictive(self, model: CarryingModel) -> Predictive:
         """Step 1 or 5: the mixture that the next particles are taken from."""
-        if self._next is None:
-            b, model = self._belief, seeded(self._model, self._rng)
+        if self._next is None or self._next[0] is not model:
+            b, drawing = self._belief, seeded(model, self._rng)
             if b is None:
-                self._next = prior_of(model)  # step 1
+                self._next = model, prior_of(drawing)  # step 1
             else:
-                self._next = propagate(model, b.t, b.x, b.w, b.carry)  # step 5
-        return self._next
+                self._next = model, propagate(drawing, b.t, b.x, b.w, b.carry)  # step 5
+        return self._next[1]
 
     def _sample(
-        self, t: int, old: Belief | Predicted | None, p: Predictive, rng: Generator
+        self, model: CarryingModel, t: int, old: Particles, p: Predictive, rng: Generator
     ) -> Predicted:
         """Step 3 without an observation: particles at t + 1 from ``p``, by the rule."""
         points = checked_points(self._plan.rule(p, self._n, rng=rng), p).sealed()
-        return Predicted(points, self._records(t, old, points, p))
-
-    def _records(
-        self, t: int, old: Belief | Predicted | None, points: WeightedPoints, p: Predictive
-    ) -> Carry:
-        """Return the records of ``points`` of ``p`` at t + 1, before an observation."""
-        if old is not None:
-            return move_records(self._model, t, old, points, p)
-        carry = self._model.initial_carry(points.x)
-        return check_carry(carry, len(points), "model.initial_carry")
+        return Predicted(points, first_or_moved_records(model, t, old, points, p))
 
     def _information(self, p: Predictive) -> Array | None:
         """Information of the next observation, given or learned, if the rule uses it."""
@@ -258,7 +260,9 @@ class ParticleFilter(Forecasts, Watched):
             return model_information(self._informant, self.t, p, None if b is None else b.carry)
         return None if b is None or b.information is None else b.information.matrix
 
-    def _include(self, p: Predictive, new: Evaluated, used: Array | None) -> Belief:
+    def _include(
+        self, p: Predictive, new: Evaluated, used: Array | None, time: Time | None
+    ) -> Belief:
         """Step 4: reweight and normalise; ``used`` is the information that the rule had."""
         t, points, carry, log_likelihood = self.t, new.points, new.carry, new.log_likelihood
         if new.log_correction is not None:
@@ -266,10 +270,7 @@ class ParticleFilter(Forecasts, Watched):
         w, increment = reweighted(points.w, log_likelihood)
         w.setflags(write=False)
         if increment == -np.inf:
-            raise ZeroLikelihoodError(
-                f"the likelihood of y at t={t} is zero at all {len(w)} particles: pass another "
-                "observation, or None for no measurement (a ParticleFilter is left unchanged)"
-            )
+            raise zero_likelihood(t, len(w))
         belief = object.__new__(Belief)  # three times as fast as its __init__
         belief.__dict__.update(
             t=t,
@@ -283,17 +284,15 @@ class ParticleFilter(Forecasts, Watched):
             z=hidden_moments(self._model, t, len(w), carry),
             information=self._learn(new, used),
             looks=new.looks,
+            time=time,
         )
         self._watch(belief, p)
         return belief
 
     def _learn(self, new: Evaluated, used: Array | None) -> LearnedInformation | None:
         """Update the learned information; see `likelihood_information`."""
-        before = None if self._belief is None else self._belief.information
+        before = getattr(self._belief, "information", None)
         if new.n_evaluations == 0:
             return before
-        x, w = new.points.x, new.prior_weights
-        if before is None:
-            return LearnedInformation(x, w, new.log_likelihood)
-        learned = used if self._informant is None else None
-        return before.then(x, w, new.log_likelihood, pooled=learned)
+        told = new.points.x, new.prior_weights, new.log_likelihood
+        return learned_from(before, told, used if self._informant is None else None)

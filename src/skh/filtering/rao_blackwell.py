@@ -26,6 +26,7 @@ If f, g or h are nonlinear in z, values and Jacobians at z = m give an extended 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ import numpy as np
 from skh import _checks
 from skh._typing import Array
 from skh.filtering.carried_records import Ancestors, scatter
+from skh.filtering.clock import over, takes_dt
 from skh.filtering.function_model import as_prior
 from skh.filtering.model_checks import check_per_particle, check_real_numbers, check_z_prior
 from skh.filtering.observations import measured_entries
@@ -79,7 +81,7 @@ class RaoBlackwellized:
     x_dynamics, z_dynamics, observation : f(t, x) -> (offset, matrix, noise)
         ``(f, A_x, Q_x)``, ``(g, A_z, Q_z)`` and ``(h, C, R)`` for all rows of ``x`` at once, each
         with a leading axis of length n, or without it if the same for all particles.  NaN entries
-        of y count as not measured.
+        of y count as not measured.  Dynamics f(t, x, dt) get the time since the last observation.
     cross_noise : f(t, x) -> Q_xz, optional
         Covariance of w_x with w_z, (n_x, n_z) with or without a leading axis.
     extended : bool
@@ -192,6 +194,19 @@ class RaoBlackwellized:
         measurement = (residual[:, seen], C, R, f"observation at t={t}")
         m, P, log_l = condition(carry.mean, carry.covariance, *measurement)
         return log_l, ZBelief(m, P)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether dynamics or noise take dt; see `skh.filtering.clock`."""
+        dynamics = (self._functions[name] for name in ("x_dynamics", "z_dynamics"))
+        return any(map(takes_dt, (*dynamics, self._cross_noise)))
+
+    def over(self, dt: float) -> RaoBlackwellized:
+        """The model of a step of length ``dt``."""
+        model = copy(self)
+        model._functions = {name: over(f, dt) for name, f in self._functions.items()}
+        model._cross_noise = self._cross_noise and over(self._cross_noise, dt)
+        return model
 
     def displaced(self, carry: ZBelief, ancestors: Ancestors) -> ZBelief:
         """Displace the means of z with the particles."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,8 @@ class FilterResult(ResultViews):
     - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
       hidden part z, else None
     - ``mean_states`` (T, ...): for `skh.geometry.Charted` models (a `Pose` for `SE3`), else None
+    - ``times`` (T,): when the observations were made, numbers or dates; None if not given
+    - ``skipped`` (T,): observations left out because their likelihood was zero at all particles
     - ``history``: the `Belief` of each step with ``history=True``, else None
     - ``quantile_levels``: the levels of ``quantiles``
     - ``state_names``: the model's names of the coordinates, else None
@@ -64,6 +67,8 @@ class FilterResult(ResultViews):
     quantile_levels: tuple[float, ...] = ()
     state_names: tuple[str, ...] | None = None
     attributes: Mapping[str, str | int | float] = field(default_factory=dict)
+    times: NDArray[Any] | None = None
+    skipped: NDArray[np.bool_] | None = None
 
     @property
     def z_covariances(self) -> Array | None:
@@ -86,6 +91,15 @@ class FilterResult(ResultViews):
         from skh.filtering.residuals import pit_of_history
 
         return pit_of_history(self.history, model, ys, draws=draws, rng=rng)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to a file, which `skh.load_result` reads; ``numpy.load`` opens it too.
+
+        An earlier file is replaced as a whole or not at all, whatever happens.
+        """
+        from skh.filtering.result_files import save_result
+
+        save_result(self, path)
 
     def trajectories(self) -> tuple[Array, Array]:
         """Return the paths x_{0:T-1} to the last particles, ``(n, T, d)``, and their weights.
@@ -141,12 +155,14 @@ def summary(
     }
 
 
-def stack_fields(values: Sequence[Any], axis: int = 0) -> Any:
-    """Stack arrays along a new axis; tuples and dicts part by part."""
+def stack_fields(
+    values: Sequence[Any], axis: int = 0, join: Callable[..., Array] = np.stack
+) -> Any:
+    """Stack arrays along a new axis, or ``join`` them; tuples and dicts part by part."""
     first = values[0]
     if isinstance(first, dict):
-        return {name: stack_fields([value[name] for value in values], axis) for name in first}
+        return {name: stack_fields([value[name] for value in values], axis, join) for name in first}
     if not isinstance(first, tuple):
-        return np.stack(values, axis)
-    parts = [stack_fields(part, axis) for part in zip(*values, strict=True)]
+        return join(values, axis)
+    parts = [stack_fields(part, axis, join) for part in zip(*values, strict=True)]
     return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)

@@ -40,6 +40,7 @@ from skh.filtering.plans import Look, Looks, Placement
 from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
 from skh.filtering.surrogates.parabola import Parabola, Whitening
 from skh.frank_wolfe.default import default_rule
+from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.gaussians.separation import split
 from skh.kernels.quadrature_weights import resolution
@@ -120,7 +121,7 @@ class SecondLook:
             q, log_norm = p.times(bump)
             m = look_size(n, left, p.d, sure, fit.floor)
             trial = not sure and m < left
-            given = checked_points(self._guided_rule(fit, trial)(q, m, rng=rng), q)
+            given = checked_points(self._guided_rule(q, fit, trial)(q, m, rng=rng), q)
             looks.append(Taken(given, (yield given), bump, log_norm, trial))
             left -= len(given)
             sure = looks[-1].efficiency > SURE_EFFICIENCY
@@ -130,15 +131,16 @@ class SecondLook:
                 fit = verdict.fit_to(looks, other=first)
         return combine(looks, verdict.reason, verdict.error)
 
-    def _guided_rule(self, fit: Parabola, trial: bool) -> Rule:
+    def _guided_rule(self, q: GaussianMixture, fit: Parabola, trial: bool) -> Rule:
         """The rule for the points of a guided look.
 
         Where the surrogate is right, q is the posterior, whose moments are known: points are moved
-        to them.  A rule's points have too little variance, which would add up over the steps.
+        to them.  A rule's points have too little variance, which would add up over the steps.  Those
+        of point masses cannot be moved.
         """
         if trial:
             return TRIAL_RULE
-        return self.rule if fit.floor else Matched(self.rule)
+        return self.rule if fit.floor or not q.covariances.any() else Matched(self.rule)
 
     def _points(self, p: Predictive, n: int, rng: np.random.Generator) -> WeightedPoints:
         """Return the rule's points for ``p``, at most n, not displaced."""

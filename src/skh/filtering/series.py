@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+import logging
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Any
+from os import PathLike
+from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
 from skh.filtering.belief import Belief
+from skh.filtering.checkpoint import Checkpoint
+from skh.filtering.clock import Time, times_of
+from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
@@ -20,6 +26,8 @@ from skh.filtering.result import FilterResult, quantile_levels, stack_fields, su
 from skh.filtering.second_look import SecondLook
 from skh.rules.base import Rule
 from skh.views.attributes import checked_names, model_names, run_attributes, seed_of
+
+ROWS_IN_CHUNK = 1000  # kept as they are; a row of small arrays takes ten times its numbers
 
 
 def particle_filter(
@@ -32,6 +40,10 @@ def particle_filter(
     quantiles: ArrayLike = (),
     history: bool = False,
     progress: bool | Report = False,
+    times: Iterable[Any] | None = None,
+    on_zero_likelihood: Literal["raise", "skip"] = "raise",
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
 ) -> FilterResult:
     """Filter a series of observations; the results equal those of `ParticleFilter.step`.
 
@@ -52,6 +64,14 @@ def particle_filter(
         Keep the belief of each step; ``result.trajectories()`` needs it.
     progress : bool or f(steps_done, total)
         True shows a progress bar.  The total is None for a generator, which is read step by step.
+    times : numbers or dates, increasing
+        When each observation was made, for models that take dt (see `skh.filtering.clock`).
+    on_zero_likelihood : "raise" or "skip"
+        What to do with an observation whose likelihood is zero at all particles: raise
+        `ZeroLikelihoodError`, or count the step as not observed (logged; see ``result.skipped``).
+    checkpoint : path
+        File to resume from if it exists, with the numbers of an uninterrupted run, and to write the
+        run to ``checkpoint_every`` so many seconds, and when it ends.  See docs/production.md.
 
     An error, or Ctrl-C, at step t carries the result of the steps before as its ``result``.
 
@@ -65,19 +85,37 @@ def particle_filter(
     ((20, 3), np.int64(2000))
     """
     ys, levels = as_iterable(ys), quantile_levels(quantiles)
+    moments, skips = times_of(times, ys), check_zero_policy(on_zero_likelihood)
     total = len(ys) if isinstance(ys, Sized) else None
     history, mean_state = _checks.boolean("history", history), getattr(model, "mean_state", None)
-    pf = ParticleFilter(model, rule, n, rng=rng)
+    pf, saved = ParticleFilter(model, rule, n, rng=rng), None
     builder = ResultBuilder(history, described_run(model, rule, pf, rng, levels))
+    if checkpoint is not None:
+        settings = {"quantiles": tuple(levels.tolist()), "history": history}
+        settings["on_zero_likelihood"] = on_zero_likelihood
+        saved = Checkpoint(checkpoint, checkpoint_every, pf, builder, rng, **settings)
     with progress_bar(progress, "filtering") as report:
+        consumed = 0
         try:
-            for t, y in enumerate(ys):
-                belief = pf.step(y)
-                builder.add(belief, summary(belief, levels, mean_state))
-                report(t + 1, total)
+            for t, (y, time) in enumerate(with_times(ys, moments)):
+                if saved and t < saved.done:
+                    saved.check(t, y, time)
+                else:
+                    belief, skipped = step_or_skip(pf, y, time, skips)
+                    row = summary(belief, levels, mean_state)
+                    builder.add(belief, {**row, "skipped": skipped, **timed(time)})
+                    if saved:
+                        saved.add(y, time)
+                consumed = t + 1
+                report(consumed, total)
         except BaseException as error:
             error.result = builder.result()  # type: ignore[attr-defined] # steps are expensive
+            if saved:
+                saved.try_to_save()
             raise
+    if saved:
+        saved.refuse_shorter(consumed)
+        saved.try_to_save()
     if (result := builder.result()) is None:
         raise ValueError("ys must hold at least one observation, got none")
     return result
@@ -95,12 +133,55 @@ def described_run(
     }
 
 
+def check_zero_policy(policy: Any) -> bool:
+    """Validate ``on_zero_likelihood``; return whether to skip."""
+    if policy not in ("raise", "skip"):
+        raise ValueError(f'on_zero_likelihood must be "raise" or "skip", got {policy!r}')
+    return bool(policy == "skip")
+
+
+def with_times(
+    ys: Iterable[Any], times: Iterator[Time] | None
+) -> Iterator[tuple[Any, Time | None]]:
+    """Yield each observation with its time, None without times."""
+    if times is None:
+        yield from ((y, None) for y in ys)
+        return
+    t = -1
+    for t, y in enumerate(ys):
+        if (time := next(times, None)) is None:
+            raise ValueError(f"times must hold one time for each observation, got only {t}")
+        yield y, time
+    if next(times, None) is not None:
+        raise ValueError(f"times must hold one time for each of {t + 1} observations, got more")
+
+
+def timed(time: Time | None) -> dict[str, Time]:
+    """Return the row of ``times``, if there is one."""
+    return {} if time is None else {"times": time}
+
+
+def step_or_skip(pf: ParticleFilter, y: Any, time: Any, skips: bool) -> tuple[Belief, bool]:
+    """Make a step; return whether it was made without the observation, which is impossible."""
+    try:
+        return pf.step(y, t=time), False
+    except ZeroLikelihoodError:
+        if not skips:
+            raise
+    message = (
+        "the likelihood of y at t=%d is zero at all particles: the step counts as not observed"
+    )
+    logging.getLogger("skh").warning(message, pf.t)
+    return pf.step(None, t=time), True
+
+
 @dataclass
 class ResultBuilder:
     """Collect the steps of a series into a `FilterResult`."""
 
     keeps_history: bool
     run: dict[str, Any] = field(default_factory=dict)  # fields that do not depend on the steps
+    chunks: list[dict[str, Any]] = field(default_factory=list)  # of rows, stacked: much smaller
     rows: list[dict[str, Any]] = field(default_factory=list)
     looks: list[tuple[Look, ...]] = field(default_factory=list)
     beliefs: list[Belief] = field(default_factory=list)
@@ -108,14 +189,36 @@ class ResultBuilder:
     def add(self, belief: Belief, row: dict[str, Any]) -> None:
         """Add a step."""
         self.rows.append(row)
+        if len(self.rows) == ROWS_IN_CHUNK:
+            self.chunks.append(stack_fields(self.rows))
+            self.rows = []
         self.looks.append(belief.looks)
         if self.keeps_history:
             self.beliefs.append(belief)
 
+    def restore(
+        self,
+        rows: dict[str, Any],
+        looks: Sequence[tuple[Look, ...]],
+        history: Sequence[Belief] | None,
+    ) -> None:
+        """Start with the steps of a checkpoint."""
+        self.chunks, self.looks, self.beliefs = [rows], list(looks), list(history or ())
+
+    @property
+    def steps(self) -> int:
+        """Number of complete steps."""
+        n = sum(len(chunk["ess"]) for chunk in self.chunks) + len(self.rows)
+        return min(n, len(self.looks))
+
+    def rows_so_far(self) -> dict[str, Any] | None:
+        """All rows, stacked; None before the first."""
+        parts = [*self.chunks, *([stack_fields(self.rows)] if self.rows else [])]
+        return stack_fields(parts, join=np.concatenate) if parts else None
+
     def result(self) -> FilterResult | None:
         """The result of the steps so far; None before the first."""
-        if not self.rows:
+        if (rows := self.rows_so_far()) is None:
             return None
         history = tuple(self.beliefs) if self.keeps_history else None
-        rows, looks = stack_fields(self.rows), tuple(self.looks)
-        return FilterResult(**rows, history=history, looks=looks, **self.run)
+        return FilterResult(**rows, history=history, looks=tuple(self.looks), **self.run)

@@ -26,6 +26,7 @@ in it; `states_of` returns the states.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.belief import Belief, Predicted
 from skh.filtering.carried_records import Ancestors, displaceable
+from skh.filtering.clock import model_over, wants_dt
 from skh.filtering.likelihood_information import check_information
 from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying
 from skh.gaussians.linear_algebra import symmetric, transpose
@@ -209,6 +211,17 @@ class Charted:
             return np.asarray(transpose(inverse) @ F @ inverse)
 
         return information_at
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the model's transition takes dt; see `skh.filtering.clock`."""
+        return wants_dt(self._model)
+
+    def over(self, dt: float) -> Charted:
+        """The model of a step of length ``dt``."""
+        charted = copy(self)
+        charted._model = model_over(self._model, dt)
+        return charted
 
     def states_of(self, carry: ChartedCarry) -> State:
         """The states of particles with these records."""

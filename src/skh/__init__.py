@@ -51,6 +51,9 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh import geometry, models, scores, trajectory  # noqa: F401
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
+    from skh.models.elsewhere.gaussian_functions import gaussian_model
+    from skh.models.elsewhere.particles import from_particles
+    from skh.models.elsewhere.stonesoup import from_stonesoup
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -88,7 +91,10 @@ __all__ = [
     "WeightedPoints",
     "ZeroLikelihoodError",
     "default_rule",
+    "from_particles",
     "from_simulator",
+    "from_stonesoup",
+    "gaussian_model",
     "geometry",
     "get_threads",
     "jump_markov_filter",
@@ -107,7 +113,10 @@ __all__ = [
 # Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "scores", "trajectory")
 LATE_NAMES = {
+    "from_particles": "skh.models.elsewhere.particles",
     "from_simulator": "skh.filtering.simulator_model",
+    "from_stonesoup": "skh.models.elsewhere.stonesoup",
+    "gaussian_model": "skh.models.elsewhere.gaussian_functions",
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
     "laplace": "skh.gaussians.scale_mixtures",

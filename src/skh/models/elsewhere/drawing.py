@@ -48,10 +48,25 @@ def takes_quantiles(law: Any, n: int, d: int) -> bool:
     return values.shape == (n, d) and bool(np.isfinite(values).all())
 
 
-def quantiles(law: Any, d: int) -> Array:
+def check_drawable(law: Any, n: int, d: int, where: str) -> None:
+    """Raise TypeError unless states can be drawn from a law that is not one of Gaussians."""
+    try:
+        values = rows_of(law, n, np.random.default_rng(0))
+        failure = "" if values.shape == (n, d) else f"their shape is {values.shape}, not {(n, d)}"
+    except Exception as error:
+        failure = f"rvs raised {type(error).__name__}: {error}"
+    if failure:
+        raise TypeError(
+            f"{where} returned {type(law).__name__}, which is neither a mixture of Gaussians that "
+            f"this library knows nor a law that states can be drawn from: {failure}"
+        )
+
+
+def quantiles(law: Any, d: int, where: str) -> Array:
     """Return states that represent a law, equally weighted: (n, d)."""
     n, rng = SIMULATED_COMPONENTS, np.random.default_rng(0)
     if not takes_quantiles(law, 2, d):
+        check_drawable(law, 2, d, where)
         return rows_of(law, n, rng)
     if d == 1:
         return rows_of(law, n, (np.arange(n)[:, None] + 0.5) / n)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skh import _checks
 from skh._typing import Array
 from skh.filtering.model_protocols import Transition
 from skh.gaussians.mixture import GaussianMixture
@@ -71,10 +72,7 @@ def as_mixture(parts: list[Part]) -> GaussianMixture:
 
 def _column(name: str, value: Any, n: int) -> Array:
     """Return a parameter of a law of numbers for each of n rows: (n,)."""
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers, got {value!r}") from error
+    numbers = _checks.floats(name, value)
     if numbers.ndim > 1 or numbers.size not in (1, n):
         raise ValueError(f"{name} must be a number or have shape ({n},), got {numbers.shape}")
     return np.broadcast_to(numbers.reshape(-1), n)
@@ -82,14 +80,10 @@ def _column(name: str, value: Any, n: int) -> Array:
 
 def _rows(name: str, value: Any, n: int, d: int) -> Array:
     """Return a parameter of a law of vectors for each of n rows: (n, d)."""
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-        if numbers.ndim > 2:
-            raise ValueError
-        return np.broadcast_to(numbers, (n, d))
-    except (TypeError, ValueError) as error:
-        shape = np.shape(value)
-        raise ValueError(f"{name} must be numbers of shape ({n}, {d}), got {shape}") from error
+    numbers = _checks.floats(name, value)
+    if numbers.shape not in ((), (1,), (d,), (1, d), (n, 1), (n, d)):
+        raise ValueError(f"{name} must be numbers of shape ({n}, {d}), got {numbers.shape}")
+    return np.broadcast_to(numbers, (n, d))
 
 
 def _variance(scale: Array) -> Array:
@@ -143,7 +137,7 @@ def _varying(law: Any, n: int, d: int) -> list[Part]:
 
 
 def _matrices(name: str, value: Any, n: int, d: int) -> Array:
-    cov = np.asarray(value, dtype=np.float64)
+    cov = _checks.floats(name, value)
     if cov.shape == (1, d, d):
         cov = cov[0]
     if cov.shape not in ((d, d), (n, d, d)):
@@ -198,6 +192,11 @@ def _as_rows(value: Any, n: int, d: int) -> Any:
 
 def _mixture(law: Any, n: int, d: int) -> list[Part]:
     p = np.asarray(law.pk, dtype=np.float64)
+    if p.shape[-1:] != (len(law.components),) or p.shape[:-1] not in ((), (1,), (n,)):
+        raise ValueError(
+            f"pk of Mixture must have shape ({len(law.components)},) or ({n}, "
+            f"{len(law.components)}), one number for each component, got {p.shape}"
+        )
     parts = [
         Part(p[..., k] * part.weight, part.mean, part.covariance)
         for k, component in enumerate(law.components)

@@ -3,14 +3,15 @@
     python benchmarks/elsewhere.py           # about half an hour
     python benchmarks/elsewhere.py --table   # only the table, from the last run
 
-Makes an environment with this library, `particles` and Stone Soup, records what they compute in
-``tests/models/elsewhere.json`` for the ordinary tests, and prints the table of
-docs/models_from_elsewhere.md.
+Makes an environment with this library, `particles` and Stone Soup, and one with dynamax; records
+what they compute in ``tests/models/elsewhere.json`` for the ordinary tests, and prints the table
+of docs/models_from_elsewhere.md.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,29 +21,33 @@ import numpy as np
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-ENVIRONMENT = HERE / ".peers" / "elsewhere"
+ENVIRONMENTS = HERE / ".peers"
 RECORDED = ROOT / "tests" / "models" / "elsewhere.json"
-WITH_DEPENDENCIES = [str(ROOT), "joblib", "scikit-learn", "matplotlib", "stonesoup>=1.5"]
-ALONE = ["particles==0.4"]  # pins NumPy below 2, without need
+NEEDS = {
+    "elsewhere": [str(ROOT), "joblib", "scikit-learn", "matplotlib", "stonesoup>=1.5"],
+    "dynamax": [str(ROOT), "dynamax>=1.0"],
+}
+WITHOUT_DEPENDENCIES = {"elsewhere": ["particles==0.4"]}  # it pins NumPy below 2, without need
 
 
-def environment() -> Path:
-    """Path of the Python that has all packages; created on first use."""
-    python = ENVIRONMENT / "bin" / "python"
-    ready = ENVIRONMENT.with_suffix(".ready")
+def environment(peer: str) -> Path:
+    """Path of the Python of an environment, which is created on first use."""
+    python = ENVIRONMENTS / peer / "bin" / "python"
+    ready = ENVIRONMENTS / f"{peer}.ready"
     if not ready.exists():
-        subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
+        subprocess.run([sys.executable, "-m", "venv", ENVIRONMENTS / peer], check=True)
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, *WITH_DEPENDENCIES], check=True)
-        subprocess.run([*pip, "--no-deps", *ALONE], check=True)
+        subprocess.run([*pip, *NEEDS[peer]], check=True)
+        if alone := WITHOUT_DEPENDENCIES.get(peer):
+            subprocess.run([*pip, "--no-deps", *alone], check=True)
         ready.touch()
     return python
 
 
-def lines(script: str) -> list[dict[str, Any]]:
+def lines(script: str, peer: str = "elsewhere") -> list[dict[str, Any]]:
     """Run a script of peers; return its lines of JSON."""
-    command = [environment(), HERE / "peers" / script]
-    env = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [environment(peer), HERE / "peers" / script]
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     run = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True, env=env)
     return [json.loads(line) for line in run.stdout.splitlines()]
 
@@ -50,8 +55,19 @@ def lines(script: str) -> list[dict[str, Any]]:
 def record() -> dict[str, Any]:
     """Everything that the peers compute."""
     (laws,), (stonesoup,) = lines("particles_laws.py"), lines("stonesoup_models.py")
+    (dynamax,) = lines("dynamax_models.py", "dynamax")
     models = {line["model"]: line["series"] for line in lines("particles_models.py")}
-    return {"laws": laws, "stonesoup": stonesoup, "particles": models}
+    everything = {"laws": laws, "stonesoup": stonesoup, "dynamax": dynamax, "particles": models}
+    return rounded(everything)  # type: ignore[no-any-return]
+
+
+def rounded(value: Any) -> Any:
+    """Numbers to twelve digits."""
+    if isinstance(value, float):
+        return float(f"{value:.12g}")
+    if isinstance(value, list):
+        return [rounded(v) for v in value]
+    return {k: rounded(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def rms(values: list[float], truth: float) -> float:

@@ -28,6 +28,8 @@ def cases(law):
         "Normal": (1, lambda x: law.Normal(loc=0.5 * x, scale=2.0)),
         "Normal of varying scale": (1, lambda x: law.Normal(loc=1.0, scale=np.exp(x))),
         "LinearD": (1, lambda x: law.LinearD(law.Normal(loc=x, scale=0.5), a=3.0, b=-1.0)),
+        "Student": (1, lambda x: law.Student(df=7.0, loc=x, scale=1.0 + x**2)),
+        "Laplace": (1, lambda x: law.Laplace(loc=x, scale=0.5)),
         "Mixture": (1, mixture),
         "Mixture of varying weights": (1, varying_mixture),
         "MvNormal": (2, lambda x: law.MvNormal(loc=x, cov=S)),

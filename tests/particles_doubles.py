@@ -112,6 +112,14 @@ class Student(Law):
         return stats.t.ppf(u, self.df, self.loc, self.scale)
 
 
+class Laplace(Law):
+    def __init__(self, loc=0.0, scale=1.0):
+        self.loc, self.scale = loc, scale
+
+    def logpdf(self, x):
+        return stats.laplace.logpdf(x, self.loc, self.scale)
+
+
 class Gamma(Law):
     def __init__(self, a=1.0, b=1.0):
         self.a, self.b = a, b

@@ -17,8 +17,10 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.model_protocols import Transition
 from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.scale_mixtures import laplace, student_t
 
 MAX_PARTS = 64  # Gaussians per row; laws with more are better simulated
+SCALES = 20  # Gaussians of a Student or Laplace law: log-evidence errs by 1e-4 per step
 
 
 class NotGaussianError(ValueError):
@@ -190,6 +192,31 @@ def _as_rows(value: Any, n: int, d: int) -> Any:
     return np.reshape(value, (-1, 1)) if d == 1 and np.ndim(value) == 1 else value
 
 
+def _student(law: Any, n: int, d: int) -> list[Part]:
+    if np.size(law.df) != 1:
+        raise NotGaussianError("Student has degrees of freedom that vary")
+    mean, scale = _location_and_scale("Student", law, n, d)
+    df = float(np.reshape(law.df, ()))
+    return _consecutive(student_t(mean, scale, df, components=SCALES), n)
+
+
+def _laplace(law: Any, n: int, d: int) -> list[Part]:
+    mean, scale = _location_and_scale("Laplace", law, n, d)
+    return _consecutive(laplace(mean, scale, components=SCALES), n)
+
+
+def _location_and_scale(name: str, law: Any, n: int, d: int) -> tuple[Array, Array]:
+    _require_number(name, d)
+    mean = _column(f"loc of {name}", law.loc, n)[:, None]
+    return mean, _column(f"scale of {name}", law.scale, n)
+
+
+def _consecutive(p: GaussianMixture, n: int) -> list[Part]:
+    """Return the parts of a mixture of numbers with as many components for each of n rows."""
+    w, mean, S = (a.reshape(n, -1) for a in (p.weights * n, p.means, p.covariances))
+    return [Part(w[:, k], mean[:, k : k + 1], S[:, k, None, None]) for k in range(w.shape[1])]
+
+
 def _mixture(law: Any, n: int, d: int) -> list[Part]:
     p = np.asarray(law.pk, dtype=np.float64)
     if p.shape[-1:] != (len(law.components),) or p.shape[:-1] not in ((), (1,), (n,)):
@@ -223,6 +250,8 @@ CONVERSIONS: dict[str, Callable[[Any, int, int], list[Part]]] = {
     "Normal": _normal,
     "Dirac": _dirac,
     "Categorical": _categorical,
+    "Student": _student,
+    "Laplace": _laplace,
     "IndepProd": _independent,
     "LinearD": _linear,
     "Mixture": _mixture,

@@ -83,9 +83,10 @@ def from_particles(
 ) -> ParticlesModel | SimulatorModel:
     """Return a state-space model of the package `particles` as a model of this library.
 
-    Transitions made of Normal, MvNormal, VaryingCovNormal, Dirac, Categorical, IndepProd, LinearD
-    and Mixture are used as they are; any others are represented by draws, as in `from_simulator`.
-    Observations may have any law.  `particles` itself is not imported.
+    Transitions made of Normal, MvNormal, VaryingCovNormal, Dirac, Categorical, Student, Laplace,
+    IndepProd, LinearD and Mixture are used as mixtures of Gaussians; any others are represented by
+    draws, as in `from_simulator`.  Observations may have any law.  Nothing of `particles` is
+    imported.
 
     Parameters
     ----------

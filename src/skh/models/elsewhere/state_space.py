@@ -13,7 +13,7 @@ from skh.models.elsewhere.drawing import rows_of
 from skh.models.elsewhere.laws import class_names
 
 LAWS_OF_VECTORS = {"MvNormal", "VaryingCovNormal", "IndepProd"}
-LAWS_OF_NUMBERS = {"Normal", "Dirac", "Categorical"}
+LAWS_OF_NUMBERS = {"Normal", "Dirac", "Categorical", "Student", "Laplace"}
 
 
 class Unavailable:

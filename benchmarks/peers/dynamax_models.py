@@ -1,4 +1,4 @@
-"""dynamax: a nonlinear Gaussian model through `skh.gaussian_model`, against its filters; prints JSON.
+"""dynamax: nonlinear Gaussian models through `skh.gaussian_model`, and its filters; prints JSON.
 
 The model is linear, where its extended Kalman filter is exact, and then mildly nonlinear, where
 the bootstrap filter of this library with 20,000 particles is the reference for both.

@@ -20,7 +20,7 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.scale_mixtures import laplace, student_t
 
 MAX_PARTS = 64  # Gaussians per row; laws with more are better simulated
-SCALES = 20  # Gaussians of a Student or Laplace law: log-evidence errs by 1e-4 per step
+SCALE_COMPONENTS = 20  # Gaussians of a Student or Laplace law: log-evidence errs by 1e-4 per step
 
 
 class NotGaussianError(ValueError):
@@ -197,12 +197,12 @@ def _student(law: Any, n: int, d: int) -> list[Part]:
         raise NotGaussianError("Student has degrees of freedom that vary")
     mean, scale = _location_and_scale("Student", law, n, d)
     df = float(np.reshape(law.df, ()))
-    return _consecutive(student_t(mean, scale, df, components=SCALES), n)
+    return _consecutive(student_t(mean, scale, df, components=SCALE_COMPONENTS), n)
 
 
 def _laplace(law: Any, n: int, d: int) -> list[Part]:
     mean, scale = _location_and_scale("Laplace", law, n, d)
-    return _consecutive(laplace(mean, scale, components=SCALES), n)
+    return _consecutive(laplace(mean, scale, components=SCALE_COMPONENTS), n)
 
 
 def _location_and_scale(name: str, law: Any, n: int, d: int) -> tuple[Array, Array]:

@@ -48,6 +48,11 @@ MODELS_OF_PARTICLES = [
     (lambda: skh.from_particles(WholeFilter()), TypeError, "pass its attribute ssm"),
     (lambda: skh.from_particles(doubles.StochVol(), parent=1), TypeError, "parent must be"),
     (lambda: skh.from_particles(doubles.StochVol(), draws=0), ValueError, "draws must be"),
+    (
+        lambda: skh.from_particles(doubles.StochVol(), observation_metric=np.eye(1)),
+        TypeError,
+        "observation_metric must be a function",
+    ),
     (lambda: skh.from_particles(changed(PX0=refuse)), ValueError, "PX0 raised NotImplemented"),
     (lambda: skh.from_particles(changed(PX0=lambda: 3.0)), TypeError, "PX0 must return a law"),
     (lambda: skh.from_particles(changed(PX0=Records)), TypeError, "states must be numbers"),

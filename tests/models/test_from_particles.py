@@ -219,3 +219,16 @@ def test_units_of_laws_do_not_matter(decades, seed):
     for a, b in zip(parts(1.0), parts(unit), strict=True):
         assert b.covariance == pytest.approx(unit**2 * a.covariance, rel=1e-12)
         assert np.array_equal(a.weight, b.weight)
+
+
+@pytest.mark.parametrize("name", ["DiscreteCox", "GammaIntensity"])
+def test_the_filter_is_told_the_information_of_observations(name):
+    told = []
+
+    def metric(t, x):
+        told.append(t)
+        return np.exp(np.minimum(x, 20.0))[:, :, None]
+
+    model = skh.from_particles(getattr(doubles, name)(), observation_metric=metric)
+    skh.particle_filter(model, [3, 4], n=10, rng=0)
+    assert set(told) == {0, 1}

@@ -7,6 +7,7 @@ Its models have three methods, ``PX0()``, ``PX(t, xp)`` and ``PY(t, xp, x)``, th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +43,7 @@ class ParticlesModel:
 
     space: StateSpace
     initial: GaussianMixture
+    observation_metric: Callable[[int, Array], Array] | None = None
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0."""
@@ -79,7 +81,11 @@ def with_parent(p: Part, x: Array) -> Part:
 
 
 def from_particles(
-    ssm: Any, *, parent: bool | None = None, draws: int | None = None
+    ssm: Any,
+    *,
+    parent: bool | None = None,
+    draws: int | None = None,
+    observation_metric: Callable[[int, Array], Array] | None = None,
 ) -> ParticlesModel | SimulatorModel:
     """Return a state-space model of the package `particles` as a model of this library.
 
@@ -98,6 +104,9 @@ def from_particles(
         of the filter are (x_t, x_{t-1}), and the first half of the means is what you want.
     draws : int, optional
         Number of draws for each particle of a transition that is not Gaussian.
+    observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
+        Fisher information of y_t in the state, as in `model_from_functions`: worth its line where
+        observations are far more precise than predictions.
 
     Examples
     --------
@@ -118,6 +127,8 @@ def from_particles(
         _checks.boolean("parent", parent)
     if draws is not None:
         _checks.positive_int("draws", draws)
+    if observation_metric is not None and not callable(observation_metric):
+        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
     law = law_of(ssm, "PX0")
     space = state_space(ssm, law)
     initial = prior_of_law(space, law)
@@ -126,10 +137,10 @@ def from_particles(
         space = replace(space, parent=True)
         initial, x = _prior_with_parent(initial), np.concatenate([x, x], axis=1)
     if is_gaussian(space.law_of_next(0, x), space.d):
-        model = ParticlesModel(space, initial)
+        model = ParticlesModel(space, initial, observation_metric)
         model.transition(0, x)  # raises if its law has other shapes than x
         return model
-    return simulated(space, initial, x, draws)
+    return replace(simulated(space, initial, x, draws), observation_metric=observation_metric)
 
 
 def simulated(

@@ -57,6 +57,9 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
+    from skh.models.elsewhere.gaussian_functions import gaussian_model
+    from skh.models.elsewhere.particles import from_particles
+    from skh.models.elsewhere.stonesoup import from_stonesoup
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
     from skh.models.linear_gaussian import rao_blackwellize
 
@@ -97,7 +100,10 @@ __all__ = [
     "WeightedPoints",
     "ZeroLikelihoodError",
     "default_rule",
+    "from_particles",
     "from_simulator",
+    "from_stonesoup",
+    "gaussian_model",
     "geometry",
     "get_threads",
     "jump_markov_filter",
@@ -121,7 +127,10 @@ __all__ = [
 LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
     "Residuals": "skh.filtering.residuals",
+    "from_particles": "skh.models.elsewhere.particles",
     "from_simulator": "skh.filtering.simulator_model",
+    "from_stonesoup": "skh.models.elsewhere.stonesoup",
+    "gaussian_model": "skh.models.elsewhere.gaussian_functions",
     "jump_markov_filter": "skh.models.exact_filters",
     "kalman_filter": "skh.models.exact_filters",
     "laplace": "skh.gaussians.scale_mixtures",

@@ -135,8 +135,8 @@ class SecondLook:
         """The rule for the points of a guided look.
 
         Where the surrogate is right, q is the posterior, whose moments are known: points are moved
-        to them.  A rule's points have too little variance, which would add up over the steps.  Those
-        of point masses cannot be moved.
+        to them.  A rule's points have too little variance, which would add up over the steps.
+        Those of point masses cannot be moved.
         """
         if trial:
             return TRIAL_RULE

@@ -18,7 +18,9 @@ except ImportError as error:  # pragma: no cover - an installation without the e
 
 from skh import __version__
 from skh._runtime.progress import Report, progress_bar
-from skh.app.commands import run_command
+from skh.app.check_command import check_command
+from skh.app.compare_command import compare_command
+from skh.app.run_command import run_command
 from skh.app.stopping import Terminated, sigterm_raises
 from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
 from skh.reproduction.demo.table import table_of
@@ -34,6 +36,8 @@ from skh.reproduction.report.writer import notes, write_report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 app.command("run")(run_command)
+app.command("check")(check_command)
+app.command("compare")(compare_command)
 
 
 def show_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""The commands ``skh run``, ``skh check`` and ``skh compare`` as a terminal sees them."""
+"""The command ``skh run``."""
 
 from __future__ import annotations
 
@@ -9,45 +9,30 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from skh.app import options
 from skh.app.input_error import InputError
 from skh.app.outputs import write_outputs
 from skh.app.run import Prepared, Run, StoppedRunError, prepare, run
-from skh.app.scenario import Scenario, parse, read_scenario
 from skh.app.stopping import Terminated, errors_in_one_line, say_error
 from skh.app.summary import printed_files, summary_table
 from skh.app.template import TEMPLATE
 
-What = Annotated[
-    str | None,
-    typer.Argument(help="scenario.toml; or a model: model.py, module:object, a built-in name."),
-]
-Data = Annotated[str | None, typer.Argument(help="CSV or Parquet file, after a model.")]
-ColumnList = Annotated[str | None, typer.Option(help="Columns to use, such as a,b.")]
-Times = Annotated[str | None, typer.Option(help="The column with the times.")]
-RuleName = Annotated[str | None, typer.Option(help="default, MonteCarlo, SQMC, ...")]
-Number = Annotated[int | None, typer.Option(help="Particles.", show_default="50")]
-Seed = Annotated[int | None, typer.Option(help="Of the random numbers.", show_default="0")]
-Folder = Annotated[str | None, typer.Option(help="For the outputs.", show_default="run")]
-Kind = Annotated[str | None, typer.Option(help="none, threads or processes.", show_default="none")]
-Workers = Annotated[int | None, typer.Option(help="Threads or processes.", show_default="2")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
-
 
 def run_command(
-    what: What = None,
-    data: Data = None,
+    what: options.What = None,
+    data: options.Data = None,
     init: Annotated[
         bool, typer.Option("--init", help="Write a commented scenario, to a file or here.")
     ] = False,
-    columns: ColumnList = None,
-    times: Times = None,
-    rule: RuleName = None,
-    n: Number = None,
-    seed: Seed = None,
-    executor: Kind = None,
-    workers: Workers = None,
-    out: Folder = None,
-    debug: Debug = False,
+    columns: options.ColumnList = None,
+    times: options.Times = None,
+    rule: options.RuleName = None,
+    n: options.Number = None,
+    seed: options.Seed = None,
+    executor: options.Kind = None,
+    workers: options.Workers = None,
+    out: options.Folder = None,
+    debug: options.Debug = False,
 ) -> None:
     """Filter your data by a model: a table, a figure and an interactive report."""
     with errors_in_one_line(debug):
@@ -55,42 +40,13 @@ def run_command(
             write_template(what)
             return
         filtering = {"rule": rule, "n": n, "seed": seed, "executor": executor, "workers": workers}
-        scenario = scenario_of(what, data, columns, times, filtering, out)
+        scenario = options.scenario_of(what, data, columns, times, filtering, out)
         prepared = prepare(scenario)
         console = Console()
-        finished = run_or_keep(prepared, console)
+        finished = run_or_keep(prepared)
         console.print(summary_table(finished))
         written = write_outputs(finished)
         console.print(printed_files(written, finished.seconds), soft_wrap=True, highlight=False)
-
-
-def scenario_of(
-    what: str | None,
-    data: str | None,
-    columns: str | None,
-    times: str | None,
-    filtering: dict[str, Any],
-    out: str | None,
-) -> Scenario:
-    """Return the scenario of a file, or of arguments, with the options that were given."""
-    if what is None:
-        raise InputError("name a scenario.toml, or a model and a table; skh run --init writes one")
-    given = {
-        "data": {"columns": columns and [c.strip() for c in columns.split(",")], "times": times},
-        "filter": filtering,
-        "outputs": {"folder": out},
-    }
-    options = {
-        name: {key: value for key, value in section.items() if value is not None}
-        for name, section in given.items()
-    }
-    if what.endswith(".toml"):
-        if data is not None:
-            raise InputError(f"a scenario names its data: leave out {data!r}, or name a model")
-        return read_scenario(Path(what), options)
-    if data is None:
-        raise InputError(f"name the table for the model {what!r}: skh run {what} data.csv")
-    return parse({"model": {"use": what}, "data": {"file": data}}, options)
 
 
 def write_template(path: str | None) -> None:
@@ -108,7 +64,7 @@ def write_template(path: str | None) -> None:
     print(f"{path}: edit it, then run skh run {path}")
 
 
-def run_or_keep(prepared: Prepared, console: Console) -> Run:
+def run_or_keep(prepared: Prepared) -> Run:
     """Run; if that is stopped at a step, write the table of the steps before and say so."""
     try:
         return run(prepared, progress=True)

@@ -121,7 +121,7 @@ def run_file(path: Path) -> ModuleType:
 
 def error_in(path: Path, error: BaseException, before: str = "") -> InputError:
     """Return the error of a user's file as one line, with the line of the file it came from."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
+    if isinstance(error, SyntaxError) and Path(error.filename or "").resolve() == path.resolve():
         return InputError(f"{before}SyntaxError: {error.msg}", path, error.lineno)
     frames = traceback.extract_tb(error.__traceback__)
     own = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]

@@ -116,13 +116,14 @@ def read_scenario(path: Path, overrides: Mapping[str, Section] | None = None) ->
         raise InputError("there is no such file", path)
     try:
         text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise syntax_error(path, error) from None
     except UnicodeDecodeError:
         raise InputError("this is not text in UTF-8", path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path) from error
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise syntax_error(path, text, error) from None
     return parse(content, overrides or {}, path, text)
 
 

@@ -30,10 +30,9 @@ def line_of(text: str, section: str, key: str | None) -> int | None:
     return heading
 
 
-def syntax_error(path: Path, error: tomllib.TOMLDecodeError) -> InputError:
+def syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> InputError:
     """Return the error of a file that is not TOML, with its line."""
     found = PLACE.search(str(error))
-    line = int(found[1]) if found and found[1] else None
-    what = PLACE.sub("", str(error))
-    end = "" if line or not found else " at the end of the file"
-    return InputError(f"this is not TOML: {what}{end}", path, line)
+    last = max(len(text.rstrip().splitlines()), 1)
+    line = int(found[1]) if found and found[1] else last if found else None
+    return InputError(f"this is not TOML: {PLACE.sub('', str(error))}", path, line)

@@ -172,8 +172,8 @@ TABLES = {
     "a time twice": (
         DATA.replace("3,0.3", "2,0.3"),
         ("--columns", "y", "--times", "day"),
-        "data.csv:4: column 'day': the time 2.0 is that of the row before; each row needs a time of "
-        "its own",
+        "data.csv:4: column 'day': the time 2.0 is that of the row before; each row needs a "
+        "time of its own",
     ),
     "a time that is none": (
         DATA.replace("2,0.2", "tuesday,0.2"),
@@ -333,8 +333,8 @@ FAILURES = {
     ),
     "NaN": (
         "    return np.nan * x[:, 0]",
-        "model.py: at t=2 (data.csv:4): ValueError: model.log_likelihood at t=2 must return numbers "
-        "below +inf, got nan",
+        "model.py: at t=2 (data.csv:4): ValueError: model.log_likelihood at t=2 must return "
+        "numbers below +inf, got nan",
     ),
     "shape": (
         "    return x",
@@ -373,7 +373,10 @@ ARGUMENTS = {
     "no scenario": (("run", "t.toml"), "t.toml: there is no such file"),
     "no table there": (("run", "model.py", "no.csv"), "no.csv: there is no such file"),
     "n": (("run", "s.toml", "--n", "0"), "--n must be a whole number above zero, got 0"),
-    "rule": (("run", "s.toml", "--rule", "best"), "--rule must be one of 'default', 'default_rule'"),
+    "rule": (
+        ("run", "s.toml", "--rule", "best"),
+        "--rule must be one of 'default', 'default_rule'",
+    ),
     "seed": (("run", "s.toml", "--seed", "-1"), "--seed must be a whole number, zero or above"),
     "existing scenario": (("run", "--init", "s.toml"), "s.toml: this file is there already;"),
     "scenario nowhere": (("run", "--init", "no/s.toml"), "no/s.toml: cannot be written: No such"),

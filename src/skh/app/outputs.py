@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from skh.app.input_error import InputError, one_line
 from skh.app.run import Run
+from skh.app.scenario import Scenario
+from skh.report import write_run_html
 
 Writer = Callable[[Run, Path], None]
+ALL_OUTPUTS = ("table", "plot", "report", "result")
 
 
-def write_outputs(
-    run: Run, kinds: tuple[str, ...] = ("table", "plot", "report", "result")
-) -> dict[str, Path]:
+def write_outputs(run: Run, kinds: tuple[str, ...] = ALL_OUTPUTS) -> dict[str, Path]:
     """Write the files that the scenario asks for; return their paths by kind."""
     wanted = run.prepared.scenario.output_files()
     written = {kind: path for kind, path in wanted.items() if kind in kinds}
     for kind, path in written.items():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             _write(WRITERS[kind], run, path)
         except ImportError as error:
             raise InputError(f"the {kind} cannot be written: {one_line(error)}", path) from error
@@ -32,32 +33,41 @@ def write_outputs(
 
 
 def _write(writer: Writer, run: Run, path: Path) -> None:
-    """Write a file under another name first: nobody finds half a file."""
-    part = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
+    """Write a file elsewhere first: nobody finds half a file, and none replaces a whole one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=path.parent, prefix=".skh-") as folder:
+        part = Path(folder) / path.name
         writer(run, part)
         part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_table(run: Run, path: Path) -> None:
     """Write a row for each step: times, means, deviations, quantiles and diagnostics."""
-    result: Any = run.result
-    (result.to_parquet if path.suffix == ".parquet" else result.to_csv)(path)
+    (run.result.to_parquet if path.suffix == ".parquet" else run.result.to_csv)(path)
 
 
 def write_plot(run: Run, path: Path) -> None:
     """Draw means with bands, ESS and evidence."""
-    result: Any = run.result
-    result.plot().savefig(path, dpi=150)
+    run.result.plot().savefig(path, dpi=150)
 
 
 def write_report(run: Run, path: Path) -> None:
     """Write the interactive report."""
-    from skh.report import write_run_html
+    table, scenario = run.prepared.table, run.prepared.scenario
+    write_run_html(
+        run.result,
+        path,
+        observations=table.values,
+        times=table.times,
+        title=f"{scenario.model.use} on {scenario.data.name}",
+        settings=settings_of(scenario),
+    )
 
-    write_run_html(run.result, path)
+
+def settings_of(scenario: Scenario) -> dict[str, Any]:
+    """The settings of a scenario, as its file names them."""
+    model = {"model": scenario.model.use, **scenario.model.parameters}
+    return {**model, "data": str(scenario.data), **asdict(scenario.filter)}
 
 
 def write_result(run: Run, path: Path) -> None:

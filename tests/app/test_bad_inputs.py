@@ -54,8 +54,8 @@ SCENARIOS = {
     ),
     "unknown key": (
         SCENARIO.replace("columns", "colums"),
-        "s.toml:5: [data] has no key 'colums'; its keys are file, columns, times, missing, "
-        "separator, decimal (did you mean 'columns'?)",
+        "s.toml:5: [data] has no key 'colums'; its keys are file, columns, inputs, times, "
+        "missing, separator, decimal (did you mean 'columns'?)",
     ),
     "no data": ('[model]\nuse = "model.py"\n', "s.toml: [data] needs the key 'file'"),
     "no model": ('[model]\n[data]\nfile = "data.csv"', "s.toml:1: [model] needs the key 'use'"),

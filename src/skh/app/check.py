@@ -67,8 +67,7 @@ def check_model(model: Any, ys: Any) -> Iterator[Finding]:
     trial = Trial(checked, x, y)
     values = yield from _tried("likelihood", trial.likelihood, _of_likelihood)
     if values is not None:
-        yield from (_deterministic(trial, values), _writes(trial), _vectorised(trial, values))
-        yield _cost(trial, prior.sample(MANY, rng=rng)[0])
+        yield from _reliable(trial, values, prior.sample(MANY, rng=rng)[0])
 
 
 def drawn(model: Any, x: Array, rng: np.random.Generator) -> Any:
@@ -118,6 +117,16 @@ def _of_likelihood(values: Array) -> str:
     return f"{text}; zero likelihood at {impossible} of them" if impossible else text
 
 
+def _reliable(trial: Trial, values: Array, x: Array) -> Iterator[Finding]:
+    """Check that calls can be relied on, each check only if those before it found nothing."""
+    checks = (_deterministic, _writes, _vectorised)
+    for check in checks:
+        yield (finding := check(trial, values))
+        if finding.verdict == "wrong":
+            return
+    yield _cost(trial, x)
+
+
 def _deterministic(trial: Trial, values: Array) -> Finding:
     again = trial.likelihood()
     if np.array_equal(values, again):
@@ -127,7 +136,7 @@ def _deterministic(trial: Trial, values: Array) -> Finding:
     return Finding("wrong", "repeatable", f"{text}: does log_likelihood draw random numbers?")
 
 
-def _writes(trial: Trial) -> Finding:
+def _writes(trial: Trial, values: Array) -> Finding:
     """See whether the model changes the particles or the observation it is given."""
     y = np.array(trial.y, copy=True) if isinstance(trial.y, np.ndarray) else None
     before = trial.x.copy()

@@ -20,7 +20,7 @@ ALL_OUTPUTS = ("table", "plot", "report", "result")
 def write_outputs(run: Run, kinds: tuple[str, ...] = ALL_OUTPUTS) -> dict[str, Path]:
     """Write the files that the scenario asks for; return their paths by kind."""
     wanted = run.prepared.scenario.output_files()
-    written = {kind: path for kind, path in wanted.items() if kind in kinds}
+    written = {kind: path for kind, path in wanted.items() if kind in kinds}  # no checkpoint
     for kind, path in written.items():
         try:
             _write(WRITERS[kind], run, path)
@@ -43,12 +43,18 @@ def _write(writer: Writer, run: Run, path: Path) -> None:
 
 def write_table(run: Run, path: Path) -> None:
     """Write a row for each step: times, means, deviations, quantiles and diagnostics."""
-    (run.result.to_parquet if path.suffix == ".parquet" else run.result.to_csv)(path)
+    write = run.result.to_parquet if path.suffix == ".parquet" else run.result.to_csv
+    write(path, names=names_of(run))
 
 
 def write_plot(run: Run, path: Path) -> None:
     """Draw means with bands, ESS and evidence."""
-    run.result.plot().savefig(path, dpi=150)
+    run.result.plot(names=names_of(run)).savefig(path, dpi=150)
+
+
+def names_of(run: Run) -> tuple[str, ...] | None:
+    """The names of the coordinates that the scenario gives; None if it gives none."""
+    return run.prepared.scenario.model.states or None
 
 
 def write_report(run: Run, path: Path) -> None:
@@ -59,6 +65,7 @@ def write_report(run: Run, path: Path) -> None:
         path,
         observations=table.values,
         times=table.times,
+        names=names_of(run),
         title=f"{scenario.model.use} on {scenario.data.name}",
         settings=settings_of(scenario),
     )

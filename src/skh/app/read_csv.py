@@ -20,16 +20,19 @@ def read_csv(path: Path, wanted: Columns) -> Table:
     _, header = next(rows, (0, []))
     _check_header(path, header)
     names = chosen(path, header, wanted)
+    read = (*names, *wanted.inputs)
     lines, values, times = [], [], []
     for line, row in rows:
         cells = _cells(path, line, header, row)
         lines.append(line)
-        values.append([_number(path, line, name, cells[name], wanted) for name in names])
+        values.append([_number(path, line, name, cells[name], wanted) for name in read])
         if wanted.times:
             times.append(_time(path, line, wanted.times, cells[wanted.times], wanted))
     at = as_times(path, wanted.times, times, lines) if wanted.times else None
-    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(names))
-    return checked_table(Table(path, names, numbers, at, tuple(lines), wanted.times))
+    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(read))
+    observed, inputs = np.split(numbers, [len(names)], axis=1)
+    given = dict(zip(wanted.inputs, inputs.T, strict=True))
+    return checked_table(Table(path, names, observed, at, tuple(lines), wanted.times, given))
 
 
 def _rows(path: Path, wanted: Columns) -> Iterator[tuple[int, list[str]]]:

@@ -50,7 +50,8 @@ def read_parquet(path: Path, wanted: Columns) -> Table:
     if wanted.times:
         at = _times(path, wanted, found.column(wanted.times).to_pylist(), lines)
     table = np.stack(values, axis=1)
-    return checked_table(Table(path, names, table, at, tuple(lines), wanted.times))
+    inputs = {name: _numbers(path, name, found.column(name)) for name in wanted.inputs}
+    return checked_table(Table(path, names, table, at, tuple(lines), wanted.times, inputs))
 
 
 def _numbers(path: Path, name: str, column: Any) -> Array:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -14,9 +14,11 @@ from skh._runtime.progress import Report
 from skh.app.input_error import InputError, one_line
 from skh.app.model_loading import error_in, load_model
 from skh.app.read_table import read_table
-from skh.app.scenario import Scenario
+from skh.app.scenario import FilterChoice, Scenario
 from skh.app.table import Table
 from skh.filtering.model_checks import ZeroLikelihoodError
+from skh.filtering.model_protocols import as_carrying, prior_of
+from skh.filtering.parallel import parallel
 from skh.filtering.result import FilterResult
 from skh.filtering.series import particle_filter
 from skh.frank_wolfe.default import default_rule
@@ -62,7 +64,20 @@ def prepare(scenario: Scenario) -> Prepared:
     """Read and check everything that a scenario names; nothing is written."""
     check_outputs(scenario)
     table = read_table(scenario.data_path, scenario.columns)
-    return Prepared(scenario, load_model(scenario.model, scenario.folder, table), table)
+    model = load_model(scenario.model, scenario.folder, table)
+    check_states(scenario, model)
+    return Prepared(scenario, model, table)
+
+
+def check_states(scenario: Scenario, model: Any) -> None:
+    """Refuse names of states that do not fit the model."""
+    names = scenario.model.states
+    if not names:
+        return
+    d = prior_of(as_carrying(model)).d
+    if len(set(names)) != d or len(names) != d:
+        what = f"[model] states must be {d} different names, one per coordinate, got {list(names)}"
+        raise InputError(what, scenario.path)
 
 
 def check_outputs(scenario: Scenario) -> None:
@@ -82,8 +97,7 @@ def run(prepared: Prepared, progress: bool | Report = False) -> Run:
     """Filter the table; an error at a step is a `StoppedRunError`."""
     choice, start = prepared.scenario.filter, perf_counter()
     try:
-        with executor_of(choice.executor, choice.workers) as executor:
-            model = spread_out(prepared.model, executor)
+        with spread_out(prepared.model, choice) as model:
             result = particle_filter(
                 model,
                 prepared.table.values,
@@ -91,14 +105,25 @@ def run(prepared: Prepared, progress: bool | Report = False) -> Run:
                 choice.n,
                 rng=choice.seed,
                 quantiles=choice.quantiles,
+                history=prepared.scenario.outputs.report is not None,  # it shows particles
                 progress=progress,
-                history=True,
+                **options_of(prepared),
             )
     except Exception as error:
         so_far = getattr(error, "result", None)
         message = explained(prepared, error, 0 if so_far is None else len(so_far.means))
         raise StoppedRunError(message, so_far, perf_counter() - start) from error
     return Run(prepared, result, perf_counter() - start)
+
+
+def options_of(prepared: Prepared) -> dict[str, Any]:
+    """The options of `particle_filter` that the scenario uses."""
+    path = prepared.scenario.output_files().get("checkpoint")
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    given = {"times": prepared.table.times, "checkpoint": path}
+    policy = {"on_zero_likelihood": prepared.scenario.filter.on_zero_likelihood}
+    return {name: value for name, value in given.items() if value is not None} | policy
 
 
 def explained(prepared: Prepared, error: Exception, t: int) -> str:
@@ -115,26 +140,14 @@ def explained(prepared: Prepared, error: Exception, t: int) -> str:
 
 
 @contextmanager
-def executor_of(kind: str, workers: int) -> Iterator[Executor | None]:
-    """Yield the executor of a scenario, which is shut down afterwards."""
-    if kind == "none":
-        yield None
+def spread_out(model: Any, choice: FilterChoice) -> Iterator[Any]:
+    """Yield the model with its likelihoods evaluated by workers, if the scenario wants that."""
+    if choice.executor == "none":
+        yield model
         return
-    make = ThreadPoolExecutor if kind == "threads" else ProcessPoolExecutor
-    with make(workers) as executor:
-        yield executor
-
-
-def spread_out(model: Any, executor: Executor | None) -> Any:
-    """Return the model with its likelihoods evaluated by the executor."""
-    if executor is None:
-        return model
-    import skh
-
-    return skh.parallel(model, executor)
-
-
-def model_file(scenario: Scenario) -> Path | None:
-    """The file of the model, None for built-in models and modules."""
-    path = scenario.folder / scenario.model.use.partition(":")[0]
-    return path if path.suffix == ".py" else None
+    make = ThreadPoolExecutor if choice.executor == "threads" else ProcessPoolExecutor
+    workers = partial(make, choice.workers)  # called again after a pool broke
+    with parallel(
+        model, workers, chunk=choice.chunk, timeout=choice.timeout, retries=choice.retries
+    ) as spread:
+        yield spread

@@ -89,4 +89,6 @@ def keep(prepared: Prepared, result: Any, seconds: float) -> str:
     written = write_outputs(Run(prepared, result, seconds), ("table", "result"))
     files = " and ".join(map(str, written.values()))
     steps = f"{len(result.means)} of {len(prepared.table)} steps"
-    return f"; the first {steps} are in {files}" if files else f"; the first {steps} are lost"
+    goes_on = prepared.scenario.outputs.checkpoint is not None
+    more = "; the same command continues" if goes_on else "" if files else "; none are kept"
+    return f"; the first {steps} are in {files}{more}" if files else f"; {steps} were done{more}"

@@ -26,6 +26,7 @@ class ModelChoice:
 
     use: str
     parameters: Section = field(default_factory=dict)
+    states: tuple[str, ...] = ()  # names of the coordinates
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ class FilterChoice:
     on_zero_likelihood: str = "raise"
     executor: str = "none"
     workers: int = 2
+    chunk: int = 1  # particles per call of a worker
+    timeout: float | None = None  # seconds per particle
+    retries: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,13 @@ class Outputs:
     plot: str | None = "plot.png"
     report: str | None = "run.html"
     result: str | None = None
+    checkpoint: str | None = None
 
     def files(self) -> dict[str, Path]:
         """The paths of the files to write, by kind."""
-        kinds = {name: getattr(self, name) for name in ("table", "plot", "report", "result")}
-        return {kind: self.folder / name for kind, name in kinds.items() if name}
+        kinds = ("table", "plot", "report", "result", "checkpoint")
+        names = {kind: getattr(self, kind) for kind in kinds}
+        return {kind: self.folder / name for kind, name in names.items() if name}
 
 
 @dataclass(frozen=True)
@@ -81,10 +87,11 @@ class Scenario:
 
 Check = Callable[[Any], Any]  # returns the value, or raises ValueError("must be ...")
 SECTIONS: dict[str, dict[str, Check]] = {
-    "model": {"use": values.text, "parameters": values.section},
+    "model": {"use": values.text, "parameters": values.section, "states": values.texts},
     "data": {
         "file": values.text,
         "columns": values.texts,
+        "inputs": values.texts,
         "times": values.text,
         "missing": values.texts,
         "separator": values.character,
@@ -98,13 +105,17 @@ SECTIONS: dict[str, dict[str, Check]] = {
         "on_zero_likelihood": values.one_of("raise", "skip"),
         "executor": values.one_of("none", "threads", "processes"),
         "workers": values.positive,
+        "chunk": values.positive,
+        "timeout": values.seconds,
+        "retries": values.whole,
     },
     "outputs": {
         "folder": values.text,
         "table": values.file_name(".csv", ".parquet"),
         "plot": values.file_name(".png", ".svg", ".pdf"),
         "report": values.file_name(".html"),
-        "result": values.file_name(".skh", ".zip", ".npz", ".nc"),
+        "result": values.file_name(".npz"),
+        "checkpoint": values.file_name(".npz"),
     },
 }
 REQUIRED = {"model": "use", "data": "file"}

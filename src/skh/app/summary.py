@@ -19,9 +19,10 @@ def summary_table(run: Run) -> ScreenTable:
     for heading in ("state", "mean at the end", "sd at the end", "mean over time"):
         screen.add_column(heading, justify="left" if heading == "state" else "right")
     sd = np.sqrt(np.diagonal(result.covariances, axis1=1, axis2=2))
+    names = run.prepared.scenario.model.states or [f"x{k}" for k in range(sd.shape[1])]
     for k, mean in enumerate(result.means.T[:MOST_STATES]):
         cells = (mean[-1], sd[-1, k], mean.mean())
-        screen.add_row(f"x{k}", *(f"{cell:.4g}" for cell in cells))
+        screen.add_row(names[k], *(f"{cell:.4g}" for cell in cells))
     d = result.means.shape[1]
     if d > MOST_STATES:
         screen.add_row(f"... {d - MOST_STATES} more", "", "", "")

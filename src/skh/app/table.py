@@ -7,7 +7,7 @@ measured.  Times are numbers or dates and increase.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite, isinf, nan
 from pathlib import Path
@@ -31,6 +31,7 @@ class Columns:
     missing: tuple[str, ...] = ()  # besides `MISSING`
     separator: str | None = None  # of a CSV file; found in its first line if None
     decimal: str = "."
+    inputs: tuple[str, ...] = ()  # columns for the model that are not observations
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class Table:
     times: NDArray[Any] | None  # (T,): floats or datetime64
     lines: tuple[int, ...]  # of the file, for each row
     time_name: str | None = None
+    inputs: dict[str, Array] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -54,18 +56,20 @@ class Table:
     def as_columns(self) -> dict[str, NDArray[Any]]:
         """The columns by their names, for models that use them."""
         columns: dict[str, NDArray[Any]] = dict(zip(self.names, self.values.T, strict=True))
-        return columns if self.times is None else {str(self.time_name): self.times, **columns}
+        times = {} if self.times is None else {str(self.time_name): self.times}
+        return {**times, **columns, **self.inputs}
 
 
 def chosen(path: Path, header: Sequence[str], wanted: Columns) -> tuple[str, ...]:
-    """Return the names of the columns to read; all must be in the header."""
-    names = wanted.names or tuple(name for name in header if name != wanted.times)
-    for name in (*names, *([wanted.times] if wanted.times else [])):
+    """Return the names of the observations to read; all columns must be in the header."""
+    others = (*wanted.inputs, *([wanted.times] if wanted.times else []))
+    names = wanted.names or tuple(name for name in header if name not in others)
+    for name in (*names, *others):
         if name not in header:
             there = f"its columns are {listed(header)}{did_you_mean(name, header)}"
             raise InputError(f"there is no column {name!r}; {there}", path, 1)
     if not names:
-        raise InputError("there is no column beside the times", path, 1)
+        raise InputError("there is no column of observations beside the others", path, 1)
     if wanted.times in names:
         raise InputError(f"column {wanted.times!r} cannot be times and observation", path, 1)
     if len(set(names)) < len(names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,13 @@ def whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError("must be a whole number, zero or above")
     return value
+
+
+def seconds(value: Any) -> float:
+    """A time above zero."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < inf:
+        raise ValueError("must be a number of seconds above zero")
+    return float(value)
 
 
 def levels(value: Any) -> tuple[float, ...]:

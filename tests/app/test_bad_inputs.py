@@ -1,5 +1,7 @@
 """Bad inputs to the commands: each ends with status 2 and one clear line, and writes nothing."""
 
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -21,6 +23,7 @@ SCENARIO = '[model]\nuse = "model.py"\n[data]\nfile = "data.csv"\ncolumns = ["y"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # folders of models join it
     for name, text in (("model.py", MODEL), ("data.csv", DATA), ("s.toml", SCENARIO)):
         (tmp_path / name).write_text(text)
     return tmp_path

@@ -52,6 +52,7 @@ T = 6
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # folders of models join it
     _, ys = skh.models.stochastic_volatility().simulate(T, rng=0)
     rows = [f"2024-01-{t + 1:02d},{y[0]!r},{t / 10}\n" for t, y in enumerate(ys.tolist())]
     rows[3] = "2024-01-04,,0.3\n"

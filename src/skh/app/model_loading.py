@@ -99,24 +99,39 @@ def _only_model(path: Path, module: ModuleType) -> tuple[str, Any]:
 
 def run_file(path: Path) -> ModuleType:
     """Import a file under its own name, so that worker processes can import it as well."""
-    name, folder = path.stem, str(path.parent.resolve())
-    before = sys.modules.get(name)
-    if before is not None and not hasattr(before, MARK):
-        raise InputError(f"another module is named {name!r}; rename the file", path)
+    name = path.stem
+    _refuse_known_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError("this cannot be imported", path)
     module = importlib.util.module_from_spec(spec)
     setattr(module, MARK, True)
     sys.modules[name] = module
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    _make_importable(path.parent)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         raise error_in(path, error) from error
     return module
+
+
+def _refuse_known_name(path: Path) -> None:
+    """Refuse the name of another module, which worker processes would import instead."""
+    before = sys.modules.get(path.stem)
+    if before is None:
+        found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
+        known = found is not None and Path(found.origin or "").resolve() != path.resolve()
+    else:
+        known = not hasattr(before, MARK)
+    if known:
+        raise InputError(f"another module is named {path.stem!r}; rename the file", path)
+
+
+def _make_importable(folder: Path) -> None:
+    """Let this process and its workers import modules of a folder, after all others."""
+    if (name := str(folder.resolve())) not in sys.path:
+        sys.path.append(name)
 
 
 def error_in(path: Path, error: BaseException, before: str = "") -> InputError:
@@ -131,8 +146,7 @@ def error_in(path: Path, error: BaseException, before: str = "") -> InputError:
 
 def _in_module(name: str, attribute: str, folder: Path) -> tuple[str, Any]:
     """Import a module and return its object."""
-    if str(folder.resolve()) not in sys.path:
-        sys.path.insert(0, str(folder.resolve()))
+    _make_importable(folder)
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:

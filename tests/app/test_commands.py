@@ -219,7 +219,7 @@ from pathlib import Path
 
 
 def wait(t):
-    if t == 3:
+    if t == 3 and not Path("waiting").exists():
         Path("waiting").touch()
         time.sleep(60)
 """
@@ -229,10 +229,14 @@ def wait(t):
 def test_python_m_skh_is_the_command_and_sigterm_says_what_is_kept(folder):
     (folder / "model.py").write_text(WAIT + SLOW)
     (folder / "data.csv").write_text("date,y\n" + "".join(f"{t},0.1\n" for t in range(6)))
+    (folder / "s.toml").write_text(
+        '[model]\nuse = "model.py"\n[data]\nfile = "data.csv"\n'
+        '[outputs]\nplot = ""\nreport = ""\ncheckpoint = "checkpoint.npz"\n'
+    )
     command = [sys.executable, "-m", "skh"]
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     process = subprocess.Popen(
-        [*command, "run", "model.py", "data.csv", *SMALL],
+        [*command, "run", "s.toml", *SMALL],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -243,9 +247,15 @@ def test_python_m_skh_is_the_command_and_sigterm_says_what_is_kept(folder):
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 143, errors
-    said = "Terminated; the first 3 of 6 steps are in run/table.csv."
+    said = "Terminated; the first 3 of 6 steps are in run/table.csv; the same command continues."
     assert errors.strip().splitlines()[-1] == said
-    assert len(rows_of(folder / "run" / "table.csv")) == 3
+    stopped = rows_of(folder / "run" / "table.csv")
+    assert len(stopped) == 3
+    succeeds("run", "s.toml", *SMALL)
+    continued = (folder / "run" / "table.csv").read_text()
+    succeeds("run", "s.toml", *SMALL, "--out", "whole")
+    assert continued == (folder / "whole" / "table.csv").read_text()
+    assert rows_of(folder / "run" / "table.csv")[:3] == stopped
 
 
 def test_version():

@@ -70,5 +70,5 @@ def worth(n: int, step: float, each: float) -> Finding:
         return Finding("ok", "placing", f"{text}; use the default")
     if equal <= 20 * n:
         return Finding("ok", "placing", f"{text}, as is usual; skh compare measures it")
-    cheap = "the likelihood is cheap: take many random particles, unless evaluations must be few"
+    cheap = "the likelihood is so cheap that many random particles may do as well"
     return Finding("note", "placing", f"{text}; {cheap}; skh compare measures it")

@@ -49,10 +49,10 @@ def errors_in_one_line(debug: bool) -> Iterator[None]:
             raise
         raise failed(str(error)) from error
     except KeyboardInterrupt:
-        say_error("Interrupted; nothing was written.")
+        say_error("Interrupted; nothing is half written.")
         raise typer.Exit(128 + signal.SIGINT) from None
     except Terminated:
-        say_error("Terminated; nothing was written.")
+        say_error("Terminated; nothing is half written.")
         raise typer.Exit(128 + signal.SIGTERM) from None
 
 

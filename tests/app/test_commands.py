@@ -17,9 +17,10 @@ from skh.app import run as running
 from skh.app.compare import Comparison, Line, compared, duration, in_words, needed_particles
 from skh.app.read_table import read_table
 from skh.app.scenario import read_scenario
+from skh.app.sharpness import worth
 from skh.app.table import Columns
 from skh.app.template import TEMPLATE
-from skh.app.trials import Cost, Measured, Reference
+from skh.app.trials import Cost, Measured, Reference, Sizes, rms, run_reference
 from skh.cli import app
 
 MODEL = """
@@ -326,6 +327,23 @@ def test_check_of_a_good_model(folder):
     assert "sharpness" in simulated
 
 
+@pytest.mark.parametrize(
+    ("step", "share", "verdict", "words"),
+    [
+        (1.05, 0.5, "ok", "as good as 52 random particles, which take as long, but an observation"),
+        (1.9, 0.9, "ok", "as good as 95 random particles, which take as long; use the default"),
+        (10.0, 0.9, "ok", "as good as 500 random particles, which take as long, as is usual"),
+        (1e5, 0.9, "note", "so cheap that many random particles may do as well"),
+        (1e3, 1e-4, "ok", "but an observation keeps 0.0% of those; use the default"),
+    ],
+)
+def test_whether_placing_pays(step, share, verdict, words):
+    """A random particle takes 20 ms; 50 placed points take ``step`` seconds."""
+    finding = worth(50, step, 0.02, share)
+    assert finding.verdict == verdict
+    assert words in finding.text
+
+
 # --- compare -------------------------------------------------------------------------------------
 
 
@@ -338,6 +356,23 @@ def test_compare_prints_a_table_an_advice_and_draws_a_figure(folder):
         assert words in printed
     assert re.search(r"Use (the default|SQMC|PF)", printed)
     assert (folder / "run" / "compare.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_reference_of_a_sharp_likelihood_is_placed():
+    """The exact filter is the oracle: y = x + noise with standard deviation 0.003."""
+    one = np.ones((1, 1))
+    model = skh.models.LinearGaussian(0.9 * one, one, 0.1 * one, 1e-5 * one, np.zeros(1), one)
+    _, ys = model.simulate(4, rng=0)
+    exact, covariances, _ = skh.kalman_filter(model, ys)
+    reference = run_reference(model, ys, Sizes((10, 20, 40), 2, 4, 200))
+    np.testing.assert_allclose(reference.sd[:, 0] ** 2, covariances[:, 0, 0], rtol=0.1)
+    sd = np.sqrt(covariances[:, 0])
+    assert rms(reference.means - exact, sd) < max(3 * reference.error, 0.01)
+    wide = skh.models.stochastic_volatility()
+    _, ys = wide.simulate(4, rng=0)
+    coarse, fine = (run_reference(wide, ys, Sizes((10, 20, 40), 2, 4, n)) for n in (200, 20_000))
+    assert fine.error < coarse.error / 10
+    assert rms(coarse.means - fine.means, fine.sd) < 4 * coarse.error
 
 
 def made_up(likelihood, placing, errors):

@@ -168,23 +168,27 @@ def _when(rival: Rival) -> str:
 def _advice(c: Comparison) -> str:
     if c.best == "default":
         slower = min(r.seconds(c.cost) for r in c.rivals) / c.seconds(c.cost)
-        how = f"for the same accuracy the others take {slower:.1f} times as long, or longer"
+        how = f"for the same accuracy the others take {ratio(slower)} times as long, or longer"
         return f"Use the default with n = {c.n}: {how}."
     rival = next(r for r in c.rivals if r.method == c.best)
     gain = c.seconds(c.cost) / rival.seconds(c.cost)
     if rival.n <= c.n:
-        why = f"the default is not more accurate here, and takes {gain:.1f} times as long"
+        why = f"the default is not more accurate here, and takes {ratio(gain)} times as long"
         return f"Use {c.best}: {why}."
-    return (
-        f"Use {c.best} with n = {count(rival.n)}: as accurate, and {gain:.1f} times as fast, since "
-        "the likelihood is cheap. If evaluations must be few, use the default."
-    )
+    faster = f"as accurate, and {ratio(gain)} times as fast, since the likelihood is cheap"
+    few = "If evaluations must be few, use the default."
+    return f"Use {c.best} with n = {count(rival.n)}: {faster}. {few}"
 
 
 def count(n: float) -> str:
     """A number of particles with two digits."""
     digits = max(int(np.floor(np.log10(max(n, 1.0)))) - 1, 0)
     return f"{int(round(n, -digits)):,}" if isfinite(n) else "arbitrarily many"
+
+
+def ratio(value: float) -> str:
+    """A ratio with about two digits."""
+    return f"{value:.1f}" if value < 10 else count(value)
 
 
 def duration(seconds: float) -> str:

@@ -16,7 +16,16 @@ from skh.app.compare_figure import draw_comparison
 from skh.app.input_error import InputError
 from skh.app.run import Prepared, check_outputs, explained, prepare
 from skh.app.stopping import errors_in_one_line
-from skh.app.trials import METHODS, Measured, Sizes, cost_of, measure, run_reference, sizes_within
+from skh.app.trials import (
+    METHODS,
+    PLACED_REFERENCE,
+    Measured,
+    Sizes,
+    cost_of,
+    measure,
+    run_reference,
+    sizes_within,
+)
 
 
 def compare_command(
@@ -53,7 +62,7 @@ def compare(
         sizes = sizes_within(model, ys, n, repeats, seconds)
         console.print(described(sizes, len(ys)), highlight=False)
         ys = ys[: sizes.steps]
-        reference = run_reference(model, ys, sizes.reference)
+        reference = run_reference(model, ys, sizes)
         measured: list[Measured] = []
         with progress_bar(True, "comparing") as report:
             for one in measure(model, ys, sizes, reference):
@@ -69,9 +78,10 @@ def compare(
 def described(sizes: Sizes, T: int) -> str:
     """Say what is run."""
     steps = f"all {T} steps" if sizes.steps == T else f"the first {sizes.steps} of {T} steps"
+    placed = PLACED_REFERENCE * sizes.n[1]
     return (
         f"Each filter runs {sizes.repeats} times on {steps}; they are compared with two runs of "
-        f"{sizes.reference:,} particles."
+        f"{sizes.reference:,} particles, or of {placed:,} placed ones if the likelihood is sharp."
     )
 
 

@@ -40,8 +40,10 @@ def judge(model: Any, ys: Array, n: int, each: float) -> Iterator[Finding]:
         yield Finding("wrong", "filter", explained(error))
         return
     seen = pilot.n_likelihood_evaluations > 0
-    yield sharpness(pilot.ess[seen] / particles, particles)
-    yield worth(n, cost_of([placed]).total, cost_of([pilot]).total / particles)
+    shares = pilot.ess[seen] / particles
+    yield sharpness(shares, particles)
+    each = cost_of([pilot]).total / particles
+    yield worth(n, cost_of([placed]).total, each, float(np.median(shares)))
 
 
 def sharpness(shares: Array, particles: int) -> Finding:
@@ -56,16 +58,20 @@ def sharpness(shares: Array, particles: int) -> Finding:
     return Finding("note", "sharpness", f"{text}: {advice}")
 
 
-def worth(n: int, step: float, each: float) -> Finding:
+def worth(n: int, step: float, each: float, share: float) -> Finding:
     """Say how many particles placing must save, and whether that is likely.
 
-    A step with ``n`` placed points takes ``step`` seconds, a random particle ``each``.
+    A step with ``n`` placed points takes ``step`` seconds, a random particle ``each``; an
+    observation keeps a ``share`` of random particles.
     """
     equal, placing = max(step / each, n), max(step - n * each, 0.0)
     text = (
         f"placing {n} points takes {duration(placing)} a step: it pays if they are as good as "
         f"{count(equal)} random particles, which take as long"
     )
+    if share * equal <= n:
+        kept = f"an observation keeps {share:.1%} of those"
+        return Finding("ok", "placing", f"{text}, but {kept}; use the default")
     if equal <= 2 * n:
         return Finding("ok", "placing", f"{text}; use the default")
     if equal <= 20 * n:

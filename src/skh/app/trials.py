@@ -2,7 +2,8 @@
 
 The error of a run is the root mean square, over steps and coordinates, of its filtered means minus
 those of a reference, in standard deviations of the filtered states.  The reference is the mean of
-two large runs of sequential quasi-Monte Carlo; their difference says how accurate it is.
+two large runs, of SQMC unless its particles lose their weight to a sharp likelihood, then of the
+default; their difference says how accurate it is.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ METHODS: dict[str, Any] = {"PF": MonteCarlo(), "SQMC": QuasiMonteCarlo(), "defau
 PILOT_STEPS = 5  # that measure costs
 LEAST_REFERENCE = 20  # times n: at most a fifth of the error of a PF with n particles
 MOST_REFERENCE = 100_000  # particles
+PLACED_REFERENCE = 10  # times n, of a reference by the default
+ENOUGH = 50.0  # effective particles of a reference at the median step
+FLOOR = 0.01  # standard deviations count as at least this part of those of other steps
 LEAST_STEPS = 10
 
 
@@ -43,8 +47,8 @@ class Reference:
     means: Array
     sd: Array
     error: float  # estimated from its two halves, in standard deviations
-    n: int
-    run: FilterResult  # one half, for its cost
+    n: int  # particles of ``run``
+    run: FilterResult  # a large run of random particles, for its cost
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,25 @@ def sizes_within(model: Any, ys: Array, n: int, repeats: int, seconds: float) ->
     return Sizes(particles, repeats, steps, reference)
 
 
-def run_reference(model: Any, ys: Array, n: int) -> Reference:
+def run_reference(model: Any, ys: Array, sizes: Sizes) -> Reference:
     """Run two large filters."""
-    one, two = (particle_filter(model, ys, METHODS["SQMC"], n, rng=seed) for seed in (1001, 1002))
-    variances = (one.covariances + two.covariances) / 2
-    sd = np.sqrt(np.diagonal(variances, axis1=1, axis2=2))
-    error = rms(one.means - two.means, sd) / 2
-    return Reference((one.means + two.means) / 2, sd, error, n, two)
+    random = particle_filter(model, ys, METHODS["SQMC"], sizes.reference, rng=1001)
+    if np.median(random.ess[random.n_likelihood_evaluations > 0]) >= ENOUGH:
+        runs = [random, particle_filter(model, ys, METHODS["SQMC"], sizes.reference, rng=1002)]
+    else:
+        n = min(PLACED_REFERENCE * sizes.n[1], sizes.reference)
+        runs = [particle_filter(model, ys, None, n, rng=seed) for seed in (1001, 1002)]
+    sd = deviations(*runs)
+    means = np.stack([run.means for run in runs])
+    error = rms(means[0] - means[1], sd) / 2
+    return Reference(means.mean(axis=0), sd, error, sizes.reference, random)
+
+
+def deviations(*runs: FilterResult) -> Array:
+    """Standard deviations of the filtered states (T, d), without steps of nearly none."""
+    covariances = np.mean([run.covariances for run in runs], axis=0)
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    return np.asarray(np.sqrt(np.maximum(variances, FLOOR**2 * variances.mean(axis=0))))
 
 
 def rms(difference: Array, sd: Array) -> float:

@@ -155,8 +155,8 @@ def test_the_handler_of_sigterm_is_restored(small, tmp_path, monkeypatch):
 def test_help_names_the_commands():
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
-    assert "demo" in result.output
-    assert "reproduce" in result.output
+    for command in ("run", "check", "compare", "demo", "reproduce"):
+        assert command in result.output
 
 
 def test_version_is_that_of_the_package():

@@ -1,16 +1,13 @@
-"""The command ``skh``: show the library at work, and reproduce the paper."""
+"""The command ``skh``: filter your data, show the library at work, and reproduce the paper."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 try:
     import matplotlib  # noqa: F401  # imported by the figures when they are drawn
@@ -19,7 +16,12 @@ try:
 except ImportError as error:  # pragma: no cover - an installation without the extra
     sys.exit(f'skh as a command needs pip install ".[app]" in the folder of skh ({error})')
 
+from skh import __version__
 from skh._runtime.progress import Report, progress_bar
+from skh.app.check_command import check_command
+from skh.app.compare_command import compare_command
+from skh.app.run_command import run_command
+from skh.app.stopping import Terminated, sigterm_raises
 from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
 from skh.reproduction.demo.table import table_of
 from skh.reproduction.demo.tasks import Demo
@@ -33,11 +35,25 @@ from skh.reproduction.report.progress import activity, lines
 from skh.reproduction.report.writer import notes, write_report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+app.command("run")(run_command)
+app.command("check")(check_command)
+app.command("compare")(compare_command)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end the command."""
+    if wanted:
+        print(f"skh {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _skh() -> None:
-    """Particle filtering by sequential kernel herding: see it at work, or reproduce its paper."""
+def _skh(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Particle filtering by sequential kernel herding: on your data, at work, and its paper."""
 
 
 @app.command()
@@ -100,28 +116,6 @@ def reproduce(
         raise stopped("Interrupted", out, 128 + signal.SIGINT) from None
     except Terminated:
         raise stopped("Terminated", out, 128 + signal.SIGTERM) from None
-
-
-class Terminated(BaseException):
-    """Another process asked this one to end."""
-
-
-@contextmanager
-def sigterm_raises() -> Iterator[None]:
-    """Turn the first SIGTERM into `Terminated`; a second one ends the process at once."""
-
-    def terminate(number: int, frame: object) -> NoReturn:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise Terminated
-
-    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def stopped(how: str, out: Path, code: int) -> typer.Exit:

@@ -65,6 +65,6 @@ def _log_factorial(count: float) -> float:
     return float(scipy.special.gammaln(count + 1))
 
 
-def counts() -> Counts:
+def counts(rate: float = 4.0, persistence: float = 0.95, noise: float = 0.3) -> Counts:
     """Return the Poisson counts model."""
-    return Counts()
+    return Counts(rate, persistence, noise)

@@ -60,6 +60,8 @@ class StochasticVolatility:
         return simulate(self, T, rng)
 
 
-def stochastic_volatility() -> StochasticVolatility:
+def stochastic_volatility(
+    persistence: float = 0.98, noise: float = 0.15, scale: float = 0.6
+) -> StochasticVolatility:
     """Return the stochastic volatility model."""
-    return StochasticVolatility()
+    return StochasticVolatility(persistence, noise, scale)

@@ -1,0 +1,55 @@
+"""Arguments and options that the commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skh.app.input_error import InputError
+from skh.app.scenario import Scenario, parse, read_scenario
+
+What = Annotated[
+    str | None,
+    typer.Argument(help="scenario.toml; or a model: model.py, module:object, a built-in name."),
+]
+Data = Annotated[str | None, typer.Argument(help="CSV or Parquet file, after a model.")]
+ColumnList = Annotated[str | None, typer.Option(help="Columns to use, such as a,b.")]
+Times = Annotated[str | None, typer.Option(help="The column with the times.")]
+RuleName = Annotated[str | None, typer.Option(help="default, MonteCarlo, SQMC, ...")]
+Number = Annotated[int | None, typer.Option(help="Particles.", show_default="50")]
+Seed = Annotated[int | None, typer.Option(help="Of the random numbers.", show_default="0")]
+Folder = Annotated[str | None, typer.Option(help="For the outputs.", show_default="run")]
+Kind = Annotated[str | None, typer.Option(help="none, threads or processes.", show_default="none")]
+Workers = Annotated[int | None, typer.Option(help="Threads or processes.", show_default="2")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
+
+
+def scenario_of(
+    what: str | None,
+    data: str | None,
+    columns: str | None,
+    times: str | None,
+    filtering: dict[str, Any],
+    out: str | None,
+) -> Scenario:
+    """Return the scenario of a file, or of arguments, with the options that were given."""
+    if what is None:
+        raise InputError("name a scenario.toml, or a model and a table; skh run --init writes one")
+    given = {
+        "data": {"columns": columns and [c.strip() for c in columns.split(",")], "times": times},
+        "filter": filtering,
+        "outputs": {"folder": out},
+    }
+    options = {
+        name: {key: value for key, value in section.items() if value is not None}
+        for name, section in given.items()
+    }
+    if what.endswith(".toml"):
+        if data is not None:
+            raise InputError(f"a scenario names its data: leave out {data!r}, or name a model")
+        return read_scenario(Path(what), options)
+    if data is None:
+        raise InputError(f"name the table for the model {what!r}: skh run {what} data.csv")
+    return parse({"model": {"use": what}, "data": {"file": data}}, options)

@@ -99,7 +99,7 @@ def row(name: str, series: list[dict[str, Any]]) -> str:
         for key in ("theirs_small", "ours")
     )
     far = max((deviation(s) for s in series), key=abs)
-    kind = "draws" if series[0]["kind"] == "SimulatorModel" else "Gaussian"
+    kind = "draws" if series[0]["kind"] == "SimulatorModel" else "mixture"
     exact = "exact" if series[0]["exact"] is not None else "50,000"
     cells = name, kind, exact, f"{far:+.1f}", f"{small:.3f}", f"{ours:.3f}", f"{small / ours:.1f}"
     return "| " + " | ".join(cells) + " |"

@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -197,3 +198,19 @@ def test_wrong_names_of_a_model_are_refused():
 
     with pytest.raises(ValueError, match=r"model\.state_names must be 3 different strings"):
         skh.particle_filter(Named(), YS, skh.Stratified(), 5, rng=0)
+
+
+def test_functions_name_their_states_within_charts_and_workers():
+    given = ([0.0, 0.0], 1.0), lambda t, x: (x, 0.1), lambda t, x, y: -0.5 * (y - x[:, 0]) ** 2
+    model = skh.model_from_functions(*given, state_names=["place", "heading"])
+    charted = skh.geometry.Charted(model, skh.geometry.Angles(2, angles=[1]))
+    with ThreadPoolExecutor(1) as threads:
+        for each in (model, charted, skh.parallel(charted, threads, chunk=10)):
+            result = skh.particle_filter(each, [0.1], skh.Stratified(), 10, rng=0)
+            assert result.state_names == ("place", "heading")
+    with pytest.raises(
+        ValueError, match=r"state_names must be 2 different strings, got \['place'\]"
+    ):
+        skh.model_from_functions(*given, state_names=["place"])
+    with pytest.raises(TypeError, match=r"state_names must be a sequence of 2 strings, got 'ab'"):
+        skh.model_from_functions(*given, state_names="ab")

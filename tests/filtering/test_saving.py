@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -119,6 +120,29 @@ def test_a_saved_filter_goes_on_with_the_numbers_of_an_uninterrupted_run(model, 
         if belief.carry is not None:
             assert strides_of(again.belief.carry) == strides_of(belief.carry)
     assert_same(pf.predict(2).means, again.predict(2).means)
+
+
+@pytest.mark.parametrize("name", ["linear", "Rao-Blackwell", "charts", "layouts"])
+def test_a_filter_is_saved_and_loaded_with_or_without_workers(name, tmp_path):
+    model, ys, rule = CASES[name]
+    with ThreadPoolExecutor(1) as threads:
+        with_workers = skh.parallel(model, threads, chunk=20)
+        pf = skh.ParticleFilter(model, rule, 20, rng=3)
+        for y, before, after in zip(
+            ys, (model, with_workers) * 3, (with_workers, model) * 3, strict=False
+        ):
+            pf.save(tmp_path / "f")
+            expected = pf.step(y)
+            again = skh.ParticleFilter.load(tmp_path / "f", after)
+            assert_same(expected, again.step(y))
+            pf = skh.ParticleFilter(before, rule, 20, rng=again._rng, belief=again.belief)
+        run = {"rule": rule, "n": 20, "rng": 0, "checkpoint": tmp_path / "run"}
+        whole = skh.particle_filter(model, ys, **{**run, "checkpoint": None})
+        skh.particle_filter(with_workers, ys[:3], **run)
+        assert_same(whole, skh.particle_filter(model, ys, **run))
+    other, _, _ = CASES["jump Markov"]
+    with pytest.raises(skh.SavedFileError, match=r"a model of class"):
+        skh.ParticleFilter.load(tmp_path / "f", other)
 
 
 def strides_of(carry):

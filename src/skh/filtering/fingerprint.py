@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from skh.files.container import Contents, SavedFileError
 from skh.files.digests import digest
 from skh.filtering.model_protocols import Carry, CarryingModel, WithoutCarry, prior_of
+from skh.filtering.parallel import ParallelModel
 from skh.gaussians.linear_algebra import standard_deviations
 
 PRIOR_TOLERANCE = 1e-6  # in standard deviations: the last digits differ between machines
@@ -37,8 +38,13 @@ def described_model(model: CarryingModel) -> dict[str, Any]:
 
 
 def class_name(model: Any) -> str:
-    """Return the name of a model's class, and of the model inside, if any."""
+    """Return the name of a model's class, and of the model inside, if any.
+
+    Workers do not count: they compute the likelihoods of the same model.
+    """
     inner, name = getattr(model, "model", None), type(model).__qualname__
+    if isinstance(model, ParallelModel):
+        return class_name(inner)
     return f"{name}({class_name(inner)})" if hasattr(inner, "prior") else name
 
 

@@ -214,3 +214,30 @@ def test_functions_name_their_states_within_charts_and_workers():
         skh.model_from_functions(*given, state_names=["place"])
     with pytest.raises(TypeError, match=r"state_names must be a sequence of 2 strings, got 'ab'"):
         skh.model_from_functions(*given, state_names="ab")
+
+
+@pytest.mark.parametrize(
+    ("last", "unit", "expected"),
+    [
+        ("1997-01-04", "ns", ["1997-01-03", "1997-01-04"]),
+        ("1997-01-04", "D", ["1997-01-03", "1997-01-04"]),
+        ("1997-01-04T16:30", "ns", ["1997-01-03T00:00", "1997-01-04T16:30"]),
+        ("1997-01-04T00:00:07", "s", ["1997-01-03T00:00:00", "1997-01-04T00:00:07"]),
+        ("1997-01-04T00:00:00.5", "ms", ["1997-01-03T00:00:00.000", "1997-01-04T00:00:00.500"]),
+        (
+            "1997-01-04T00:00:00.000000001",
+            "ns",
+            ["1997-01-03T00:00:00.000000000", "1997-01-04T00:00:00.000000001"],
+        ),
+    ],
+)
+def test_dates_in_files_have_the_digits_that_they_need(tmp_path, last, unit, expected):
+    times = np.array(["1997-01-03", last], dtype=f"datetime64[{unit}]")
+    result = skh.particle_filter(
+        skh.models.lgss3(), [0.1, 0.2], skh.Stratified(), 10, rng=0, times=times
+    )
+    result.to_csv(tmp_path / "run.csv")
+    with (tmp_path / "run.csv").open() as file:
+        assert [row["time"] for row in csv.DictReader(file)] == expected
+    read = pd.read_csv(tmp_path / "run.csv", parse_dates=["time"])
+    np.testing.assert_array_equal(read["time"].to_numpy(), times)

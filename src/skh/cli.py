@@ -22,6 +22,7 @@ from skh.app.check_command import check_command
 from skh.app.compare_command import compare_command
 from skh.app.run_command import run_command
 from skh.app.stopping import Terminated, sigterm_raises
+from skh.app.usage_errors import OneLineErrors
 from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
 from skh.reproduction.demo.table import table_of
 from skh.reproduction.demo.tasks import Demo
@@ -34,7 +35,7 @@ from skh.reproduction.report.drawing import draw
 from skh.reproduction.report.progress import activity, lines
 from skh.reproduction.report.writer import notes, write_report
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(cls=OneLineErrors, add_completion=False, no_args_is_help=True)
 app.command("run")(run_command)
 app.command("check")(check_command)
 app.command("compare")(compare_command)

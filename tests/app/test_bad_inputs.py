@@ -1,5 +1,6 @@
 """Bad inputs to the commands: each ends with status 2 and one clear line, and writes nothing."""
 
+import re
 import sys
 
 import pytest
@@ -396,11 +397,47 @@ def test_bad_arguments(folder, name):
     assert one_error(folder, *arguments).startswith(line)
 
 
+# The words are those of click and typer, and differ between their versions.
+USAGE = {
+    "text for a number": (("run", "s.toml", "--n", "abc"), r"value for '--n': .*got 'abc'"),
+    "half a particle": (("run", "s.toml", "--n=1.5"), r"value for '--n': .*got '1.5'"),
+    "seed in words": (("run", "s.toml", "--seed", "one"), r"value for '--seed': .*got 'one'"),
+    "too few data sets": (("demo", "--batches", "0"), r"value for '--batches': .*got '0'"),
+    "no value": (("run", "s.toml", "--n"), r"'--n' requires an argument"),
+    "unknown option": (("run", "s.toml", "--particles", "5"), r"No such option:? '?--particles"),
+    "option of another": (("check", "model.py", "--init"), r"No such option:? '?--init"),
+    "too many arguments": (("run", "a", "b", "c"), r"unexpected extra argument.*c"),
+    "no model to check": (("check",), r"(?i)missing argument 'what'"),
+    "unknown command": (("rn", "s.toml"), r"No such command '?rn"),
+    "unknown option before": (("--n", "5", "run"), r"No such option:? '?--n"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "line"), USAGE.values(), ids=USAGE)
+def test_bad_options(folder, arguments, line):
+    error = one_error(folder, *arguments)
+    assert re.search(line, error)
+    assert error.endswith("--help lists what can be given")
+
+
+def test_debug_shows_where_an_option_was_refused(folder):
+    result = CliRunner().invoke(app, ["run", "s.toml", "--n", "abc", "--debug"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Traceback")
+    assert "error: Invalid value for '--n'" in result.stderr
+
+
+def test_without_arguments_there_is_help(folder):
+    result = CliRunner().invoke(app, [])
+    assert "Usage" in result.output
+    assert "error:" not in result.output
+
+
 def test_debug_shows_where_an_error_arose(folder):
     result = CliRunner().invoke(app, ["run", "t.toml", "--debug"])
     assert type(result.exception).__name__ == "InputError"
 
 
 def test_there_are_forty_and_more():
-    lists = (SCENARIOS, TABLES, MODELS, FAILURES, ARGUMENTS)
+    lists = (SCENARIOS, TABLES, MODELS, FAILURES, ARGUMENTS, USAGE)
     assert sum(map(len, lists)) >= 60

@@ -268,3 +268,99 @@ def test_wrong_calls_are_named_and_change_nothing(call, message):
         call()
     assert PF.t == 0
     assert PF._rng.bit_generator.state == before
+
+
+class Drift:
+    """A place that drifts ahead and is measured with noise; all states are exactly Gaussian."""
+
+    def prior(self):
+        return skh.GaussianMixture([1.0], [[0.0]], 0.01)
+
+    def transition(self, t, x, dt):
+        return x + dt, 0.1 * dt
+
+    def log_likelihood(self, t, x, y):
+        return -0.5 * (y - x[:, 0]) ** 2 / 0.04
+
+    def observe(self, t, x, rng):
+        return rng.normal(x[0], 0.2)
+
+
+class DriftOnCircle(Drift):
+    """The same, an angle."""
+
+    def prior(self):
+        return np.zeros(1), 0.01
+
+
+class Functions:
+    """A charted model of functions, whose observations can be drawn."""
+
+    model = skh.model_from_functions(
+        ([0.0], 0.01), lambda t, x, dt: (x + dt, 0.1 * dt), Drift().log_likelihood
+    )
+    observe = Drift.observe
+
+    def __getattr__(self, name):
+        return getattr(Functions.model, name)
+
+
+CIRCLE = skh.geometry.Angles(1, angles=[0])
+DRIFTS = {
+    "plain": Drift(),
+    "charted": skh.geometry.Charted(DriftOnCircle(), CIRCLE),
+    "charted functions": skh.geometry.Charted(Functions(), CIRCLE),
+}
+
+
+@pytest.mark.parametrize("h", [1, 3])
+@pytest.mark.parametrize("dates", [False, True])
+@pytest.mark.parametrize("model", DRIFTS.values(), ids=DRIFTS)
+def test_forecasts_of_models_that_take_dt(model, dates, h):
+    """Errors with 2,000 draws: 0.02 standard deviations; tolerance 0.1."""
+    start, later = (np.datetime64("2024-02-29T12:00:00", "ms"), np.timedelta64(600, "ms"))
+    times = (start, start + later) if dates else (7.0, 7.6)
+    pf = skh.ParticleFilter(model, skh.Stratified(), 500, rng=0)
+    pf.predict_observation(draws=10)  # of the first, the time does not matter
+    pf.step(0.0, t=times[0])
+    y = pf.predict_observation(h, draws=2000, t=times[1]).y[:, 0]
+    P = 1 / (1 / 0.01 + 1 / 0.04)
+    sd = np.sqrt(P + 0.1 * 0.6 + 0.04)
+    assert y.mean() == pytest.approx(0.6, abs=0.1 * sd)
+    assert y.std() == pytest.approx(sd, rel=0.1)
+    with pytest.raises(TypeError, match=r"t must be the time to predict for"):
+        pf.predict_observation(h)
+    with pytest.raises(ValueError, match=r"t must be later than the time before"):
+        pf.predict_observation(h, t=times[0])
+
+
+def test_residuals_of_models_that_take_dt():
+    """Uneven times: uniform with them, not with other ones; by ranks of draws."""
+    rng, times = np.random.default_rng(0), np.cumsum(np.tile([0.01, 2.0], 60))
+    x = rng.normal(0, 0.1) + np.cumsum(
+        np.r_[0, rng.normal(np.diff(times), np.sqrt(0.1 * np.diff(times)))]
+    )
+    ys = rng.normal(x, 0.2)
+    run = {"rule": skh.Stratified(), "n": 100, "rng": 0}
+    right = skh.pit(DRIFTS["plain"], ys, **run, times=times, draws=200)
+    assert right.p_values[0] > 0.05
+    wrong = skh.pit(DRIFTS["plain"], ys, **run, times=1.3 * times, draws=200)
+    assert wrong.p_values[0] < 0.01
+    result = skh.particle_filter(DRIFTS["plain"], ys, **run, times=times, history=True)
+    later = result.pit(DRIFTS["plain"], ys, rng=1, draws=200)
+    assert later.p_values[0] > 0.05
+    with pytest.raises(ValueError, match=r"times must hold one time for each of the 120"):
+        skh.pit(DRIFTS["plain"], ys, **run, times=times[1:])
+    with pytest.raises(TypeError, match=r"t must be the time of the observation"):
+        skh.pit(DRIFTS["plain"], ys, **run)
+
+
+def test_untimed_charts_forecast_after_steps_with_times():
+    class Steady(DriftOnCircle):
+        def transition(self, t, x):
+            return x + 0.5, 0.1
+
+    pf = skh.ParticleFilter(skh.geometry.Charted(Steady(), CIRCLE), skh.Stratified(), 50, rng=0)
+    pf.step(0.0, t=1.0)
+    y = pf.predict_observation(2, draws=200).y
+    assert y.mean() == pytest.approx(1.0, abs=0.2)

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -11,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skh
+from battery import KERNEL, RULES
 from skh.files import container
 from skh.files.trees import decoded, encoded
+from skh.filtering.described_rules import described_plan
 from skh.filtering.saving import generator_of
 
 LGSS, JMLS = skh.models.lgss3(), skh.models.jmls()
@@ -117,6 +120,29 @@ def test_a_saved_filter_goes_on_with_the_numbers_of_an_uninterrupted_run(model, 
         if belief.carry is not None:
             assert strides_of(again.belief.carry) == strides_of(belief.carry)
     assert_same(pf.predict(2).means, again.predict(2).means)
+
+
+@pytest.mark.parametrize("name", ["linear", "Rao-Blackwell", "charts", "layouts"])
+def test_a_filter_is_saved_and_loaded_with_or_without_workers(name, tmp_path):
+    model, ys, rule = CASES[name]
+    with ThreadPoolExecutor(1) as threads:
+        with_workers = skh.parallel(model, threads, chunk=20)
+        pf = skh.ParticleFilter(model, rule, 20, rng=3)
+        for y, before, after in zip(
+            ys, (model, with_workers) * 3, (with_workers, model) * 3, strict=False
+        ):
+            pf.save(tmp_path / "f")
+            expected = pf.step(y)
+            again = skh.ParticleFilter.load(tmp_path / "f", after)
+            assert_same(expected, again.step(y))
+            pf = skh.ParticleFilter(before, rule, 20, rng=again._rng, belief=again.belief)
+        run = {"rule": rule, "n": 20, "rng": 0, "checkpoint": tmp_path / "run"}
+        whole = skh.particle_filter(model, ys, **{**run, "checkpoint": None})
+        skh.particle_filter(with_workers, ys[:3], **run)
+        assert_same(whole, skh.particle_filter(model, ys, **run))
+    other, _, _ = CASES["jump Markov"]
+    with pytest.raises(skh.SavedFileError, match=r"a model of class"):
+        skh.ParticleFilter.load(tmp_path / "f", other)
 
 
 def strides_of(carry):
@@ -293,7 +319,11 @@ def test_files_of_others_are_refused(saved, tmp_path):
         (lambda: load(tmp_path / "no", LGSS), FileNotFoundError, r"there is no file .*no"),
         (lambda: load(tmp_path, LGSS), ValueError, r"path must be the path of a file, got the fo"),
         (lambda: load(3, LGSS), TypeError, r"path must be the path of a file, got 3"),
-        (lambda: load(path, LGSS), words, r"saved with rule=Stratified\(\): pass this rule, got r"),
+        (
+            lambda: load(path, LGSS, skh.MonteCarlo()),
+            words,
+            r"saved with rule=Stratified\(\): pass this rule, got rule=MonteCarlo\(\)",
+        ),
         (lambda: load(path, JMLS, RULE), words, r"a model of class LinearGaussian, .*JumpMarkov"),
         (lambda: load(path, other_prior, RULE), words, r"another model: its prior has mean \[0"),
         (lambda: load(path, other_noise, RULE), words, r"of the same class with another R"),
@@ -326,6 +356,57 @@ def test_rules_without_a_repr_of_their_own_are_known_by_name(tmp_path):
     skh.ParticleFilter(LGSS, mine, 5, rng=0).save(tmp_path / "f")
     assert "0x" not in zipfile.ZipFile(tmp_path / "f").read("skh.json").decode()
     skh.ParticleFilter.load(tmp_path / "f", LGSS, mine)
+    asks = r"saved with rule=.*mine.* is not in the file: pass it as rule="
+    with pytest.raises(skh.SavedFileError, match=asks):
+        skh.ParticleFilter.load(tmp_path / "f", LGSS)
+    skh.ParticleFilter(LGSS, skh.Matched(mine), 5, rng=0).save(tmp_path / "f")
+    with pytest.raises(skh.SavedFileError, match=r"rule=Matched\(rule=.*pass it as rule="):
+        skh.ParticleFilter.load(tmp_path / "f", LGSS)
+    skh.ParticleFilter.load(tmp_path / "f", LGSS, skh.Matched(mine))
+
+
+FURTHER_RULES = {
+    "second look": skh.SecondLook(skh.Stratified()),
+    "open loop": skh.FWQuad(KERNEL, skh.OpenLoop(), 500, tol=1e-3),
+    "greedy": skh.FWQuad(KERNEL, skh.Herding(greedy=True), 500),
+    "pairwise, plain": skh.FWQuad(KERNEL, skh.Pairwise(), 500),
+    "numpy's numbers": skh.Refined(refine=skh.Refine(np.int64(3), ridge=np.float64(1e-3))),
+    "metric": skh.Measured(
+        skh.Systematic(), skh.GaussianKernel((0.1, 1.0), np.diag([1e-12, 1.0, 1e12]), (1.0, 3.0))
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", [*RULES.values(), *FURTHER_RULES.values()])
+def test_rules_of_the_library_are_in_the_file(rule, tmp_path):
+    pf, path = skh.ParticleFilter(LGSS, rule, 10, rng=0), tmp_path / "f"
+    pf.save(path)
+    again = skh.ParticleFilter.load(path, LGSS)
+    assert repr(again._plan) == repr(pf._plan)
+    skh.ParticleFilter.load(path, LGSS, rule)  # may be given as well
+    assert_same(pf.step(0.1), again.step(0.1))
+    assert_same(described_plan(pf._plan), described_plan(again._plan))
+
+
+def test_a_metric_is_compared_to_the_last_bit(tmp_path):
+    """Its repr shows eight digits, and of a large one only the corners."""
+    metric = np.diag([1.0, 2.0, 3.0])
+    rules = [skh.Measured(RULE, skh.GaussianKernel(1.0, m)) for m in (metric, metric * (1 + 1e-12))]
+    skh.ParticleFilter(LGSS, rules[0], 5, rng=0).save(tmp_path / "f")
+    skh.ParticleFilter.load(tmp_path / "f", LGSS, rules[0])
+    with pytest.raises(skh.SavedFileError, match=r"pass this rule"):
+        skh.ParticleFilter.load(tmp_path / "f", LGSS, rules[1])
+
+
+def test_only_classes_in_the_table_are_made_from_a_file(tmp_path):
+    skh.ParticleFilter(LGSS, RULE, 5, rng=0).save(tmp_path / "f")
+    with zipfile.ZipFile(tmp_path / "f") as archive:
+        content = archive.read("skh.json").decode()
+    assert content.count('"Stratified"') == 1
+    about = json.loads(content.replace('"Stratified"', '"Popen"'))
+    other = edited(tmp_path / "f", tmp_path / "g", content=about["content"])
+    with pytest.raises(skh.SavedFileError, match=r"damaged .* its rule, Stratified\(\), cannot be"):
+        skh.ParticleFilter.load(other, LGSS)
 
 
 def test_parameters_may_differ_in_their_last_digits_between_machines(saved):

@@ -5,6 +5,7 @@ import logging
 import resource
 import runpy
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -294,6 +295,14 @@ def test_wrapped_models_pass_the_time_on():
     )
     result = skh.particle_filter(inner, [0.0, 2.0, 7.0], RULE, 30, rng=0, times=[0.0, 2.0, 7.0])
     np.testing.assert_allclose(result.means[:, 0], [0, 2, 7], atol=0.2)
+    with ThreadPoolExecutor(2) as threads:
+        for model in (brownian(), in_docstring(clock)["Brownian"](), Carrying(), charted):
+            near = skh.parallel(model, threads, chunk=10)
+            told, plain = (
+                skh.particle_filter(each, OBSERVED, RULE, 20, rng=0, times=TIMES)
+                for each in (near, model)
+            )
+            np.testing.assert_allclose(told.means, plain.means, rtol=1e-12)
     assert not skh.ParticleFilter(FLIGHT.model)._models.is_timed
 
 

@@ -250,7 +250,7 @@ def test_invalid_priors_are_named(chart, returned, got):
 @pytest.mark.parametrize(
     ("chart", "returned", "got"),
     [
-        (SE2(), lambda s: None, r"must return \(states, covariances\), and no mixture; got None"),
+        (SE2(), lambda s: None, r"must return \(states, covariances\) or a Gaussian.*; got None"),
         (SE2(), lambda s: s, r"must return .* got an array of shape \(5, 3\)"),
         (SE2(), lambda s: (s[1:], 0.1), r"returns must have shape \(5, 3\), got \(4, 3\)"),
         (SE2(), lambda s: (s[:, :2], 0.1), r"returns must have shape \(5, 3\), got \(5, 2\)"),
@@ -258,7 +258,12 @@ def test_invalid_priors_are_named(chart, returned, got):
         (SE2(), lambda s: (None, 0.1), r"returns must be an array of real numbers, got None"),
         (SE2(), lambda s: (s, None), r"covariances .* must be an array of real"),
         (SE2(), lambda s: (s, "wide"), r"covariances that .* real numbers, got 'wide'"),
-        (SE2(), lambda s: skh.GaussianMixture(np.ones(5), s, 1.0), r"no mixture; got a GaussianMi"),
+        (
+            SE2(),
+            lambda s: skh.GaussianMixture(np.ones(4), s[1:], 1.0),
+            r"same number of components",
+        ),
+        (SE3(), lambda s: skh.GaussianMixture(np.ones(5), s.position, 1.0), r"must be a Pose"),
         (SE3(), lambda s: s, r"must return .* got a Pose"),
         (SE3(), lambda s: (tuple(s), 0.1), r"returns must be a Pose.*got a tuple of 2"),
         (SE3(), lambda s: (s.position, 0.1), r"must be a Pose.*got an array of shape \(5, 3\)"),
@@ -401,3 +406,54 @@ def test_predictions_become_states_at_their_reference():
         mean = SE3().mean(SE3().states(reference_of(ahead.belief), mixture.means), mixture.weights)
         assert np.abs(SE3().minus(truth, mean)).max() < 0.05
         ahead.step(None)
+
+
+def noisy_heading(t, s, y):
+    return -0.5 * wrap(y - s[:, 0]) ** 2 / 0.04
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_mixture_of_equal_components_is_one_gaussian(parts):
+    """Across the jump from pi to -pi, for any number of components."""
+
+    def mixed(t, s):
+        return skh.GaussianMixture(np.ones(parts * len(s)), np.repeat(s, parts, axis=0) + 0.3, 0.01)
+
+    prior, chart = ([np.pi - 0.1], 0.04), Angles(1, angles=[0])
+    models = [
+        skh.model_from_functions(prior, transition, noisy_heading)
+        for transition in (lambda t, s: (s + 0.3, 0.01), mixed)
+    ]
+    ys, rule = np.pi + 0.3 * np.arange(6), skh.QuasiMonteCarlo()
+    one, several = (
+        skh.particle_filter(Charted(model, chart), ys, rule, 512, rng=0) for model in models
+    )
+    np.testing.assert_allclose(one.mean_states, several.mean_states, atol=2e-3)
+    assert abs(one.log_evidence - several.log_evidence) < 0.01
+
+
+def test_simulators_inside_charts_draw_anew_at_each_step():
+    """Against the Gaussian that they simulate, and again with the same seed."""
+    simulated = skh.from_simulator(
+        lambda n, rng: wrap(rng.normal(np.pi - 0.1, 0.2, (n, 1))),
+        lambda t, s, rng: wrap(s + rng.normal(0.3, 0.1, s.shape)),
+        noisy_heading,
+        state_names=["heading"],
+    )
+    exact = skh.model_from_functions(
+        ([np.pi - 0.1], 0.04), lambda t, s: (s + 0.3, 0.01), noisy_heading
+    )
+    chart, ys = Angles(1, angles=[0]), np.pi + 0.3 * np.arange(6)
+    runs = [
+        skh.particle_filter(Charted(model, chart), ys, skh.Stratified(), 200, rng=seed)
+        for model, seed in ((exact, 0), (simulated, 0), (simulated, 0), (simulated, 1))
+    ]
+    assert runs[1].state_names == ("heading",)
+    for run in runs[1:]:  # deviations are 0.1
+        assert abs(wrap(run.mean_states - runs[0].mean_states)).max() < 0.04
+        assert abs(run.log_evidence - runs[0].log_evidence) < 0.3
+    np.testing.assert_array_equal(runs[1].means, runs[2].means)
+    model = Charted(simulated, chart)
+    first, second = (model.seeded(seed) for seed in (1, 2))
+    assert not np.array_equal(first.prior().means, second.prior().means)
+    assert Charted(exact, chart).seeded is None

@@ -125,15 +125,15 @@ def test_few_quantiles_in_any_order(tmp_path, levels, bands):
 
 
 def test_levels_names_and_settings_that_a_result_knows_are_used(tmp_path):
-    result = replace(plain(quantiles=(0.1, 0.5, 0.9))[0])
-    known = {"quantile_levels": (0.1, 0.5, 0.9), "state_names": ("a", "b", "c")}
-    for name, value in {**known, "attributes": {"seed": 1}}.items():
-        object.__setattr__(result, name, value)
-    page = written(result, tmp_path / "run.html")
+    result = plain(quantiles=(0.1, 0.5, 0.9))[0]
+    times = 10.0 + np.arange(len(result.means))
+    known = {"state_names": ("a", "b", "c"), "attributes": {"seed": 1}, "times": times}
+    page = written(replace(result, **known), tmp_path / "run.html")
     data = data_in(page)
     assert data["bands"][0]["labels"] == ["10% to 90%"] * 3
     assert data["middleLabel"] == "median"
     assert data["names"] == ["a", "b", "c"]
+    np.testing.assert_array_equal(data["times"], times)
     assert '<td data-label="setting">seed</td><td data-label="value">1</td>' in page
 
 
@@ -305,7 +305,7 @@ BAD = {
     "path": ({"path": 3}, TypeError, "path must be the path of a file, got 3"),
     "bytes": ({"path": b"x"}, TypeError, "path must be the path of a file"),
     "folder": ({"path": "."}, ValueError, "got the folder"),
-    "no folder": ({"path": "nowhere/run.html"}, ValueError, "path must be in an existing folder"),
+    "no folder": ({"path": "nowhere/run.html"}, ValueError, "path must be in a folder that exists"),
     "title": ({"title": 3}, TypeError, "title must be a string, got 3"),
     "one name": ({"names": "abc"}, TypeError, "names must be a sequence of 3 strings, got 'abc'"),
     "numbers": ({"names": [1, 2, 3]}, TypeError, "names must be strings"),

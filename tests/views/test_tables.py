@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -197,3 +198,46 @@ def test_wrong_names_of_a_model_are_refused():
 
     with pytest.raises(ValueError, match=r"model\.state_names must be 3 different strings"):
         skh.particle_filter(Named(), YS, skh.Stratified(), 5, rng=0)
+
+
+def test_functions_name_their_states_within_charts_and_workers():
+    given = ([0.0, 0.0], 1.0), lambda t, x: (x, 0.1), lambda t, x, y: -0.5 * (y - x[:, 0]) ** 2
+    model = skh.model_from_functions(*given, state_names=["place", "heading"])
+    charted = skh.geometry.Charted(model, skh.geometry.Angles(2, angles=[1]))
+    with ThreadPoolExecutor(1) as threads:
+        for each in (model, charted, skh.parallel(charted, threads, chunk=10)):
+            result = skh.particle_filter(each, [0.1], skh.Stratified(), 10, rng=0)
+            assert result.state_names == ("place", "heading")
+    with pytest.raises(
+        ValueError, match=r"state_names must be 2 different strings, got \['place'\]"
+    ):
+        skh.model_from_functions(*given, state_names=["place"])
+    with pytest.raises(TypeError, match=r"state_names must be a sequence of 2 strings, got 'ab'"):
+        skh.model_from_functions(*given, state_names="ab")
+
+
+@pytest.mark.parametrize(
+    ("last", "unit", "expected"),
+    [
+        ("1997-01-04", "ns", ["1997-01-03", "1997-01-04"]),
+        ("1997-01-04", "D", ["1997-01-03", "1997-01-04"]),
+        ("1997-01-04T16:30", "ns", ["1997-01-03T00:00", "1997-01-04T16:30"]),
+        ("1997-01-04T00:00:07", "s", ["1997-01-03T00:00:00", "1997-01-04T00:00:07"]),
+        ("1997-01-04T00:00:00.5", "ms", ["1997-01-03T00:00:00.000", "1997-01-04T00:00:00.500"]),
+        (
+            "1997-01-04T00:00:00.000000001",
+            "ns",
+            ["1997-01-03T00:00:00.000000000", "1997-01-04T00:00:00.000000001"],
+        ),
+    ],
+)
+def test_dates_in_files_have_the_digits_that_they_need(tmp_path, last, unit, expected):
+    times = np.array(["1997-01-03", last], dtype=f"datetime64[{unit}]")
+    result = skh.particle_filter(
+        skh.models.lgss3(), [0.1, 0.2], skh.Stratified(), 10, rng=0, times=times
+    )
+    result.to_csv(tmp_path / "run.csv")
+    with (tmp_path / "run.csv").open() as file:
+        assert [row["time"] for row in csv.DictReader(file)] == expected
+    read = pd.read_csv(tmp_path / "run.csv", parse_dates=["time"])
+    np.testing.assert_array_equal(read["time"].to_numpy(), times)

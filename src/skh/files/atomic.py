@@ -33,7 +33,7 @@ def as_path(name: str, value: Any) -> Path:
     return path
 
 
-def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Let ``write`` fill a new file, and give it the name ``path``."""
     _remove_left_over(path)
     with _temporary(path) as (file, name):

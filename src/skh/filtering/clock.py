@@ -35,7 +35,9 @@ NANOSECONDS = np.dtype("datetime64[ns]")
 
 
 def takes_dt(function: Any) -> bool:
-    """Whether a function has a parameter ``dt``."""
+    """Whether a function has a parameter ``dt`` that `over` has not given yet."""
+    if isinstance(function, partial) and "dt" in function.keywords:
+        return False
     try:
         return "dt" in signature(function).parameters
     except (TypeError, ValueError):  # built-in functions have no signature

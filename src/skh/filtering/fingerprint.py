@@ -1,4 +1,4 @@
-"""Tell whether a saved file belongs to this model and this rule.
+"""Tell whether a saved file belongs to this model.
 
 Functions cannot be compared, so that the fingerprint of a model is what can be: the name of its
 class (and of the model inside), its prior, the form of its records, and the parameters of models
@@ -7,7 +7,6 @@ that are frozen dataclasses, as far as they are numbers, arrays and texts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -18,18 +17,12 @@ from numpy.typing import NDArray
 from skh.files.container import Contents, SavedFileError
 from skh.files.digests import digest
 from skh.filtering.model_protocols import Carry, CarryingModel, WithoutCarry, prior_of
-from skh.filtering.plans import OneLook, Plan
+from skh.filtering.parallel import ParallelModel
 from skh.gaussians.linear_algebra import standard_deviations
 
 PRIOR_TOLERANCE = 1e-6  # in standard deviations: the last digits differ between machines
 PARAMETER_DIGITS = 9  # of the largest number of an array
 HOW_EVALUATED = {"batched", "executor", "timeout", "retries", "chunk", "chunks"}  # not what it is
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object, in its repr
-
-
-def described_plan(plan: Plan) -> str:
-    """Return the rule or plan in words that are the same in every process."""
-    return ADDRESS.sub("", repr(plan.rule if isinstance(plan, OneLook) else plan))
 
 
 def described_model(model: CarryingModel) -> dict[str, Any]:
@@ -45,8 +38,13 @@ def described_model(model: CarryingModel) -> dict[str, Any]:
 
 
 def class_name(model: Any) -> str:
-    """Return the name of a model's class, and of the model inside, if any."""
+    """Return the name of a model's class, and of the model inside, if any.
+
+    Workers do not count: they compute the likelihoods of the same model.
+    """
     inner, name = getattr(model, "model", None), type(model).__qualname__
+    if isinstance(model, ParallelModel):
+        return class_name(inner)
     return f"{name}({class_name(inner)})" if hasattr(inner, "prior") else name
 
 
@@ -130,11 +128,3 @@ def same_prior(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
         (abs(means[0] - means[1]) <= PRIOR_TOLERANCE * size).all()
         and (abs(covariances[0] - covariances[1]) <= PRIOR_TOLERANCE * np.outer(size, size)).all()
     )
-
-
-def refuse_other_rule(saved: str, plan: Plan, file: Contents) -> None:
-    """Raise `SavedFileError` if the rule is not the one of the file."""
-    if saved != (given := described_plan(plan)):
-        raise SavedFileError(
-            f"{file.path} was saved with rule={saved}: pass this rule, got rule={given}"
-        )

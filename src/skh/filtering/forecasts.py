@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._typing import RNG, Array
 from skh.filtering.carried_records import move_records
+from skh.filtering.clock import Time, as_time
 from skh.rules.base import Rule, checked_points
 from skh.rules.sampling import Stratified
 from skh.views.html import filter_html, filter_text
@@ -72,13 +73,14 @@ class Forecasts:
     """The part of a `ParticleFilter` that forecasts observations."""
 
     def predict_observation(
-        self: Any, h: int = 1, *, draws: int = 1000, rng: RNG = None
+        self: Any, h: int = 1, *, draws: int = 1000, rng: RNG = None, t: Any = None
     ) -> ObservationForecast:
         """Draw from the distribution of the observation ``h`` steps after the last one.
 
         Needs a model with ``observe(t, x, rng)``, which draws y_t given one state, as those of
         `skh.models` have.  Does not change the filter or its random state, from which the draws
-        follow unless ``rng`` is given.
+        follow unless ``rng`` is given.  For models that take dt, ``t`` is the time of the last of h
+        equal steps, as in `predict`.
         """
         observe = model_function(self._model, "observe")
         if observe is None:
@@ -87,7 +89,7 @@ class Forecasts:
                 f"one state, got {described(inner_model(self._model))}"
             )
         rng = random_numbers(self, rng)
-        ahead = states_ahead(self, h, draws, Stratified(), rng)
+        ahead = states_ahead(self, h, draws, Stratified(), rng, as_time(t))
         rows = [observe(ahead.t, row_of(ahead.states, i), rng) for i in range(draws)]
         return ObservationForecast(ahead.t, stacked_draws(rows, ahead.t))
 
@@ -137,28 +139,34 @@ def copied_generator(pf: Any) -> np.random.Generator:
     return copy
 
 
-def states_ahead(pf: Any, h: int, draws: int, rule: Rule, rng: np.random.Generator) -> StatesAhead:
+def states_ahead(
+    pf: Any, h: int, draws: int, rule: Rule, rng: np.random.Generator, time: Time | None = None
+) -> StatesAhead:
     """Return states that represent the prediction of ``h`` steps, by a rule with equal weights."""
     h, draws = _checks.positive_int("h", h), _checks.positive_int("draws", draws)
-    states_of = getattr(pf._model, "states_of", None)
-    before = pf if states_of is None else continued(pf, h - 1)
-    p = pf.predict(h) if states_of is None else before.predict()
-    points, t = checked_points(rule(p, draws, rng=rng), p).sealed(), pf.t + h - 1
+    model, t = pf._models.ahead(pf.belief, time, h), pf.t + h - 1  # of one of the steps
+    states_of = getattr(model, "states_of", None)
+    before = pf if states_of is None else continued(pf, model, h - 1)
+    p = pf.predict(h, t=time) if states_of is None else before.predict()
+    points = checked_points(rule(p, draws, rng=rng), p).sealed()
     if states_of is None:
         return StatesAhead(t, points.x)
     old = before.belief
     if old is None:
-        return StatesAhead(t, states_of(pf._model.initial_carry(points.x)))
-    return StatesAhead(t, states_of(move_records(pf._model, t - 1, old, points, p)))
+        return StatesAhead(t, states_of(model.initial_carry(points.x)))
+    return StatesAhead(t, states_of(move_records(model, t - 1, old, points, p)))
 
 
-def continued(pf: Any, steps: int) -> Any:
-    """Return a filter that went on for some steps without an observation, as `predict` does."""
+def continued(pf: Any, model: Any, steps: int) -> Any:
+    """Return a filter that went on for some steps without an observation, as `predict` does.
+
+    ``model`` is that of one of these steps: it does not need to know the time.
+    """
     from skh.filtering.particle_filter import ParticleFilter  # of which this is a part
 
     first = pf.t if pf.belief is None else None
-    rng = copied_generator(pf)
-    ahead = ParticleFilter(pf._model, pf._plan, pf.n, rng=rng, t=first, belief=pf.belief)
+    last = None if pf.belief is None else replace(pf.belief, time=None)
+    ahead = ParticleFilter(model, pf._plan, pf.n, rng=copied_generator(pf), t=first, belief=last)
     for _ in range(steps):
         ahead.step(None)
     return ahead

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,7 @@ from skh.filtering.model_checks import check_real_numbers
 from skh.filtering.model_protocols import Transition
 from skh.filtering.parallel import MakesExecutor, ParallelModel, parallel
 from skh.gaussians.mixture import GaussianMixture
+from skh.views.attributes import checked_names
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class FunctionModel:
     log_likelihood_function: Callable[[int, Array, Any], Any]
     batched: bool
     observation_metric: Callable[[int, Array], Array] | None = None
+    state_names: tuple[str, ...] | None = None
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0."""
@@ -87,6 +89,7 @@ def model_from_functions(
     *,
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
+    state_names: Sequence[str] | None = None,
     executor: Executor | MakesExecutor | None = None,
     chunk: int = 1,
     timeout: float | None = None,
@@ -107,6 +110,8 @@ def model_from_functions(
     observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
         Fisher information of y_t, common or per row of ``x``, for rules that choose their own
         kernel; without it, the filter learns it from the likelihoods.
+    state_names : d strings, optional
+        Names of the coordinates, for tables and figures of results.
     executor : concurrent.futures.Executor, or f() -> Executor, optional
         Workers that evaluate the likelihood, by default one particle per call.
     chunk, timeout, retries
@@ -131,7 +136,10 @@ def model_from_functions(
     if observation_metric is not None and not callable(observation_metric):
         raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
     _checks.boolean("batched", batched)
-    parts = (as_prior(prior), transition, log_likelihood, batched, observation_metric)
+    initial, names = as_prior(prior), state_names
+    if names is not None:
+        names = checked_names(names, initial.d, "state_names")
+    parts = (initial, transition, log_likelihood, batched, observation_metric, names)
     if executor is not None:
         model = FunctionModel(*parts)
         return parallel(model, executor, chunk=chunk, timeout=timeout, retries=retries)

@@ -48,7 +48,7 @@ A complete model with a filter per particle::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -164,10 +164,14 @@ def seeded(model: CarryingModel, rng: np.random.Generator) -> CarryingModel:
     So the draws are new at each step and for each seed of the filter, the same whenever that step
     is predicted, repeated or resumed, and they depend neither on the particles nor on units.
     """
-    plain = model.model if isinstance(model, WithoutCarry) else model
-    if (reseed := getattr(plain, "seeded", None)) is None:
+    if (reseed := reseeding(model)) is None:
         return model
     return as_carrying(reseed(int(deepcopy(rng.bit_generator).random_raw())))
+
+
+def reseeding(model: CarryingModel) -> Callable[[int], Any] | None:
+    """Return the method ``seeded`` of a model that draws at random, else None."""
+    return getattr(model.model if isinstance(model, WithoutCarry) else model, "seeded", None)
 
 
 def gather(carry: Carry, index: Indices) -> Carry:

@@ -17,6 +17,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import Array
+from skh.filtering.clock import model_over, wants_dt
 from skh.filtering.model_protocols import (
     Carry,
     CarryingModel,
@@ -130,6 +131,16 @@ class ParallelModel:
         if getattr(self._carrying, "updates_records", True):
             carry = concatenate(records)
         return np.concatenate(values), carry
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the model's transition takes dt; see `skh.filtering.clock`."""
+        return wants_dt(self._carrying)
+
+    def over(self, dt: float) -> Any:
+        """The model of a step of length ``dt``, for its transitions."""
+        model = model_over(self._carrying, dt)
+        return model.model if isinstance(model, WithoutCarry) else model
 
     def close(self) -> None:
         """End the executor that a function made, if any; one that was given is left alone."""

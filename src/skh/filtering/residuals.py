@@ -20,11 +20,13 @@ import scipy  # loads scipy.special on first use
 from skh import _checks
 from skh._typing import RNG, Array
 from skh.filtering.belief import Belief
+from skh.filtering.clock import Time, times_of
 from skh.filtering.forecasts import inner_model, model_function, random_numbers, states_ahead
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable, as_series, fill_masked, is_missing
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Plan
+from skh.filtering.series import with_times
 from skh.rules.base import Rule
 from skh.rules.sampling import QuasiMonteCarlo
 from skh.views.text import described
@@ -82,12 +84,14 @@ def pit(
     *,
     rng: RNG = None,
     draws: int = 1000,
+    times: Iterable[Any] | None = None,
 ) -> Residuals:
     """Return the residuals of observations, each in the prediction from those before it.
 
     The model needs ``observation_cdf(t, x, y)``, the probability that an entry of y_t is at most
     that of y, for each row of x, (n, m); of discrete entries a pair: less than, and at most.  Or
     ``observe(t, x, rng)``, which draws y_t given one state: then a PIT is a rank among ``draws``.
+    ``times`` are those of the observations, for models that take dt (see `skh.filtering.clock`).
 
     Examples
     --------
@@ -99,10 +103,10 @@ def pit(
     >>> bool(good.p_values[0] > 0.05), bool(bad.p_values[0] < 0.05)
     (True, True)
     """
-    pf, rows = ParticleFilter(model, rule, n, rng=rng), []
-    for y in as_iterable(ys):
-        rows.append(level_of(pf, y, draws, random_numbers(pf, None)))
-        pf.step(y)
+    pf, rows, ys = ParticleFilter(model, rule, n, rng=rng), [], as_iterable(ys)
+    for y, time in with_times(ys, times_of(times, ys)):
+        rows.append(level_of(pf, y, draws, random_numbers(pf, None), time))
+        pf.step(y, t=time)
     return _stacked(rows)
 
 
@@ -121,10 +125,10 @@ def pit_of_history(
     if len(series) != len(history):
         raise ValueError(f"ys must be the {len(history)} observations, got {len(series)}")
     rows = []
-    for before, y in zip((None, *history), series, strict=False):
+    for before, y, belief in zip((None, *history), series, history, strict=False):
         first = history[0].t if before is None else None
         pf = ParticleFilter(model, rng=generator, t=first, belief=before)
-        rows.append(level_of(pf, y, draws, generator))
+        rows.append(level_of(pf, y, draws, generator, belief.time))
     return _stacked(rows)
 
 
@@ -140,7 +144,9 @@ def _stacked(rows: Sequence[Array | None]) -> Residuals:
     return Residuals(np.stack([gap if row is None else row for row in rows]))
 
 
-def level_of(pf: ParticleFilter, y: Any, draws: int, rng: np.random.Generator) -> Array | None:
+def level_of(
+    pf: ParticleFilter, y: Any, draws: int, rng: np.random.Generator, time: Time | None = None
+) -> Array | None:
     """Return the level of each entry of the next observation; None without one."""
     cdf, observe = (model_function(pf._model, name) for name in ("observation_cdf", "observe"))
     if cdf is None and observe is None:
@@ -152,9 +158,10 @@ def level_of(pf: ParticleFilter, y: Any, draws: int, rng: np.random.Generator) -
     if is_missing(y):
         return None
     entries = _entries(y, pf.t)
-    low, high = (
-        _ranks(pf, entries, draws, rng) if cdf is None else _mass(pf, cdf, entries, draws, rng)
-    )
+    if cdf is None:
+        low, high = _ranks(pf, entries, draws, rng, time)
+    else:
+        low, high = _mass(pf, cdf, entries, draws, rng, time)
     level = low + rng.random(len(entries)) * (high - low)
     return np.where(np.isnan(entries), np.nan, level)
 
@@ -167,10 +174,10 @@ def _entries(y: Any, t: int) -> Array:
 
 
 def _ranks(
-    pf: ParticleFilter, y: Array, draws: int, rng: np.random.Generator
+    pf: ParticleFilter, y: Array, draws: int, rng: np.random.Generator, time: Time | None
 ) -> tuple[Array, Array]:
     """Return the levels between which each entry lies among draws."""
-    drawn = pf.predict_observation(draws=draws, rng=rng).y.reshape(draws, -1)
+    drawn = pf.predict_observation(draws=draws, rng=rng, t=time).y.reshape(draws, -1)
     if drawn.shape[1] != len(y):
         raise ValueError(
             f"model.observe must draw {len(y)} entries, as in y at t={pf.t}, got {drawn.shape[1]}"
@@ -180,10 +187,15 @@ def _ranks(
 
 
 def _mass(
-    pf: ParticleFilter, cdf: Any, y: Array, draws: int, rng: np.random.Generator
+    pf: ParticleFilter,
+    cdf: Any,
+    y: Array,
+    draws: int,
+    rng: np.random.Generator,
+    time: Time | None,
 ) -> tuple[Array, Array]:
     """Return the probability below each entry, and up to it."""
-    ahead = states_ahead(pf, 1, draws, QuasiMonteCarlo(), rng)
+    ahead = states_ahead(pf, 1, draws, QuasiMonteCarlo(), rng, time)
     returned = cdf(ahead.t, ahead.states, y)
     pair = returned if isinstance(returned, tuple) else (returned, returned)
     where = f"model.observation_cdf at t={ahead.t}"

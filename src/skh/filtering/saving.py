@@ -1,8 +1,8 @@
 """Save a filter at any step, and go on from the file with the numbers of an uninterrupted run.
 
 A file holds the last belief with all that later steps depend on (records, learned information, the
-time), the state of the random numbers, n and t; and fingerprints of the model and the rule, which
-are not in it.  `skh.files.container` describes the format.
+time), the state of the random numbers, n, t, the rule and a fingerprint of the model, which is not
+in it; nor is a rule of the user's own.  `skh.files.container` describes the format.
 """
 
 from __future__ import annotations
@@ -21,13 +21,8 @@ from skh.files.container import Contents, SavedFileError, damaged, read_file, wr
 from skh.files.trees import Encoder, decoded, with_classes_of
 from skh.filtering.belief import Belief
 from skh.filtering.conversation import Dialogue
-from skh.filtering.fingerprint import (
-    described_model,
-    described_plan,
-    records_template,
-    refuse_other_model,
-    refuse_other_rule,
-)
+from skh.filtering.described_rules import described_plan, refuse_other_rule, restored_rule
+from skh.filtering.fingerprint import described_model, records_template, refuse_other_model
 from skh.filtering.likelihood_information import LearnedInformation
 from skh.filtering.model_protocols import Carry, CarryingModel, Model
 from skh.filtering.plans import Look, Plan
@@ -66,10 +61,11 @@ class Saving:
         *,
         rng: RNG = None,
     ) -> ParticleFilter:
-        """Read a filter of this model and rule, as `save` wrote it.
+        """Read a filter of this model, as `save` wrote it.
 
-        Raises `skh.SavedFileError` if the file is damaged or newer than this version, or if model
-        or rule are others.  A ``rng`` is set to the saved state.
+        The rule is that of the file; ``rule`` is needed only if it was a function or class of your
+        own.  Raises `skh.SavedFileError` if the file is damaged or newer than this version, or if
+        model or rule are others.  A ``rng`` is set to the saved state.
 
         >>> import skh
         >>> from pathlib import Path
@@ -86,6 +82,7 @@ class Saving:
         file = read_file(path, "filter")
         state = content(file, *FILTER_PARTS)
         make: Any = cls
+        rule = restored_rule(state["rule"], file) if rule is None else rule
         return restored(make(model, rule, state["n"], rng=rng), state, file, rng)
 
 
@@ -101,7 +98,7 @@ def content(file: Contents, *parts: str) -> dict[str, Any]:
 
 
 def filter_state(pf: ParticleFilter) -> dict[str, Any]:
-    """Return all that the next steps of a filter depend on, apart from model and rule."""
+    """Return all that the next steps of a filter depend on, apart from the model."""
     belief = pf.belief
     return {
         "t": pf.t,

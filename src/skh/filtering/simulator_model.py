@@ -14,7 +14,7 @@ particles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from skh.filtering.model_checks import check_real_numbers
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.sampling import scrambled_sobol
+from skh.views.attributes import checked_names
 
 Sample = Callable[[int, np.random.Generator], Any]
 SIMULATED_COMPONENTS = 2_000  # of the predictive mixture, if ``draws`` is None
@@ -140,6 +141,7 @@ def from_simulator(
     bandwidth: float = 0.0,
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
+    state_names: Sequence[str] | None = None,
 ) -> SimulatorModel:
     """Return a model whose transition can only be simulated.
 
@@ -166,6 +168,7 @@ def from_simulator(
         Share h of the spread of each particle's draws that is moved into each of them, in [0, 1].
         Zero keeps the states as they were simulated: counts remain integers.
     observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
+    state_names : d strings, optional
         As in `model_from_functions`.
 
     Examples
@@ -193,8 +196,10 @@ def from_simulator(
     h = _checks.fraction("bandwidth", bandwidth)
     batched = _checks.boolean("batched", batched)
     initial, sampled = _prior(prior_sample, prior_draws, h)
+    names = None if state_names is None else checked_names(state_names, initial.d, "state_names")
     transition = SimulatedTransition(simulate, draws, noise_dim, h)
-    return SimulatorModel(initial, transition, log_likelihood, batched, observation_metric, sampled)
+    parts = (initial, transition, log_likelihood, batched, observation_metric, names)
+    return SimulatorModel(*parts, sampled)
 
 
 def _prior(

@@ -38,11 +38,11 @@ from skh.filtering.belief import Belief, Predicted
 from skh.filtering.carried_records import Ancestors, displaceable
 from skh.filtering.clock import model_over, wants_dt
 from skh.filtering.likelihood_information import check_information
-from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying
+from skh.filtering.model_protocols import Carry, Transition, WithoutCarry, as_carrying, reseeding
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charts import Chart
-from skh.geometry.stack import State, described, read_only, rows_of, tiled
+from skh.geometry.stack import State, mapped, read_only, rows_of, state_and_spread, tiled
 
 
 class ChartedCarry(NamedTuple):
@@ -65,7 +65,8 @@ class Charted:
         - ``prior()`` returns one state and the covariance of the increments around it; or, if
           states are rows, a `GaussianMixture` of possible starts.
         - ``transition(t, states)`` returns the most probable next states and the covariances of
-          the increments around them, (), (n,), (d, d) or (n, d, d); mixtures are not supported.
+          the increments around them, (), (n,), (d, d) or (n, d, d); or, if states are rows, a
+          `GaussianMixture` with equally many components for each state.
           Positions move along the world's axes: rotate noise given in a body's axes (of wheels,
           say) with each state.
         - ``log_likelihood(t, states, y)`` returns (n,) numbers.
@@ -110,6 +111,7 @@ class Charted:
         self.model = model
         self.chart = chart
         self._model: Any = as_carrying(model)
+        self._unseeded: Charted | None = None  # of a copy with other random numbers
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0 in the chart at its centre."""
@@ -120,12 +122,12 @@ class Charted:
         given, where = self._model.prior(), "that model.prior returns"
         if isinstance(given, GaussianMixture):
             means = self._checked(f"the means {where}", given.means, len(given))
-            reference = self.chart.mean(means, given.weights)
+            reference = self._first_reference(means, given.weights)
             x = self.chart.coordinates(reference, means)
             S = self._in_chart(f"the covariances {where}", x, given.covariances)
             return reference, GaussianMixture(given.weights, x, S)
         expected = "(state, covariance) or, where states are rows, a GaussianMixture"
-        centre, covariance = _pair("model.prior", given, expected)
+        centre, covariance = state_and_spread("model.prior", given, expected)
         centre = self._checked(f"the state {where}", centre)
         x = np.atleast_2d(self.chart.coordinates(centre, centre))
         try:
@@ -133,19 +135,33 @@ class Charted:
         except (TypeError, ValueError) as error:
             raise ValueError(f"model.prior must return {expected}: {error}") from error
 
+    def _first_reference(self, means: State, weights: Array) -> State:
+        """Return the reference of the first chart, of draws of the prior that stay the same."""
+        if self._unseeded is None:
+            return self.chart.mean(means, weights)
+        return self._unseeded._start()[0]
+
     def initial_carry(self, x: Array) -> ChartedCarry:
         """The states and records of the first particles."""
         states = self.chart.states(self._start()[0], x)
         return self._carry(states, self._model.initial_carry(read_only(states)))
 
-    def transition(self, t: int, x: Array, carry: ChartedCarry) -> tuple[Array, Array]:
-        """Means and covariances of x_{t+1} in the next chart."""
-        returned = self._model.transition(t, read_only(carry.states), carry.inner)
-        where = f"model.transition at t={t}"
-        states, S = _pair(where, returned, "(states, covariances), and no mixture")
-        states = self._checked(f"the states that {where} returns", states, len(x))
-        means = self.chart.coordinates(carry.reference, states)
-        return means, self._in_chart(f"the covariances that {where} returns", means, S)
+    def transition(self, t: int, x: Array, carry: ChartedCarry) -> Transition:
+        """Means and covariances of x_{t+1} in the next chart, or their mixture."""
+        given = self._model.transition(t, read_only(carry.states), carry.inner)
+        where, n, reference = f"model.transition at t={t}", len(x), carry.reference
+        is_mixture = isinstance(given, GaussianMixture)
+        if is_mixture:  # of equally many components for each particle
+            n = len(given)
+            reference = mapped(
+                lambda part: np.broadcast_to(part[0], (n, *part.shape[1:])), reference
+            )
+        pair = (given.means, given.covariances) if is_mixture else given
+        states, S = state_and_spread(where, pair, "(states, covariances) or a GaussianMixture")
+        states = self._checked(f"the states that {where} returns", states, n)
+        means = self.chart.coordinates(reference, states)
+        S = self._in_chart(f"the covariances that {where} returns", means, S)
+        return GaussianMixture(given.weights, means, S) if is_mixture else (means, S)
 
     def _checked(self, name: str, states: State, *rows: int) -> State:
         """Validate states of the model, if the chart has a method ``checked``."""
@@ -219,8 +235,18 @@ class Charted:
 
     def over(self, dt: float) -> Charted:
         """The model of a step of length ``dt``."""
+        return self._with(model_over(self._model, dt))
+
+    @property
+    def seeded(self) -> Callable[[int], Charted] | None:
+        """Return the model with other random numbers, if the model inside draws at random."""
+        reseed = reseeding(self._model)
+        return reseed and (lambda seed: self._with(as_carrying(reseed(seed)), self))
+
+    def _with(self, model: Any, unseeded: Charted | None = None) -> Charted:
+        """Return a copy with another model inside."""
         charted = copy(self)
-        charted._model = model_over(self._model, dt)
+        charted._model, charted._unseeded = model, unseeded
         return charted
 
     def states_of(self, carry: ChartedCarry) -> State:
@@ -258,13 +284,6 @@ def _refuse_what_is_for_vectors(model: Any) -> None:
             f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "
             "it as a CarryingModel instead (see skh.filtering.model_protocols)"
         )
-
-
-def _pair(where: str, returned: Any, expected: str) -> tuple[Any, Any]:
-    plain = isinstance(returned, tuple | list) and not hasattr(returned, "_fields")
-    if not plain or len(returned) != 2:
-        raise TypeError(f"{where} must return {expected}; got {described(returned)}")
-    return returned[0], returned[1]
 
 
 def carry_of(belief: Belief | Predicted) -> ChartedCarry:

@@ -47,3 +47,11 @@ def described(value: Any) -> str:
     if isinstance(value, tuple | list):
         return f"a {kind} of {len(value)}"
     return f"{value!r}" if isinstance(value, int | float | str) else f"a {kind}"
+
+
+def state_and_spread(where: str, returned: Any, expected: str) -> tuple[Any, Any]:
+    """Validate what a function of a model returned: states and covariances, a plain pair."""
+    plain = isinstance(returned, tuple | list) and not hasattr(returned, "_fields")
+    if not plain or len(returned) != 2:
+        raise TypeError(f"{where} must return {expected}; got {described(returned)}")
+    return returned[0], returned[1]

@@ -68,8 +68,7 @@ def bands_of(result: FilterResult, deviations: Array) -> tuple[list[Band], Array
     D, T = deviations.shape
     d, k = result.means.shape[1], result.quantiles.shape[1]
     q = np.sort(result.quantiles, axis=1).transpose(1, 2, 0) - result.means.T
-    levels = getattr(result, "quantile_levels", None)
-    levels = None if levels is None or len(levels) != k else np.sort(levels)
+    levels = np.sort(result.quantile_levels) if len(result.quantile_levels) == k else None
     around = [Band(-2.0 * deviations, 2.0 * deviations, ["mean ± 2 sd"] * D)]
     pairs = min(k // 2, MAX_BANDS)
     for i in range(pairs):

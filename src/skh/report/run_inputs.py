@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,18 +38,6 @@ def check_result(result: Any) -> FilterResult:
     if not isinstance(result, FilterResult):
         raise TypeError(f"result must be a FilterResult of particle_filter, got {result!r}")
     return result
-
-
-def check_path(path: Any) -> Path:
-    """Validate the path of a file to write: its folder exists, and it is not a folder."""
-    if not isinstance(path, str | PathLike) or isinstance(path, bytes):
-        raise TypeError(f"path must be the path of a file, got {path!r}")
-    file = Path(path)
-    if file.is_dir():
-        raise ValueError(f"path must be the path of a file, got the folder {str(file)!r}")
-    if not file.parent.is_dir():
-        raise ValueError(f"path must be in an existing folder, got {str(file)!r}")
-    return file
 
 
 def check_title(title: Any) -> str:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from os import PathLike
 from typing import Any
 
+from skh.files.atomic import as_path, replace_file
 from skh.filtering.result import FilterResult
 from skh.report import run_inputs
 from skh.report.run_data import centres_of, data_of
@@ -40,16 +41,16 @@ def write_run_html(
     result : FilterResult
         Bands are its quantiles, or the mean plus and minus two standard deviations.
     path : str or path
-        File to write, in an existing folder; an old one is replaced.
+        File to write, in an existing folder; an old one is replaced as a whole or not at all.
     observations : T observations
         Drawn if they are numbers or vectors of equal length; None or NaN: nothing was measured.
     times : T increasing numbers or dates
-        Otherwise steps are numbered from zero.
+        By default those of the result; without any, steps are numbered from zero.
     names : d strings
-        Of the coordinates, or of those of (x, z).
+        Of the coordinates, or of those of (x, z); by default those of the result.
     title : str
     settings : mapping
-        Names and values to list, such as the model, the rule and the seed; may be nested.
+        Names and values to list, may be nested; by default the attributes of the result.
     truth : (T, d) array
         True states, NaN where unknown; for charted models the states of ``result.mean_states``.
 
@@ -63,15 +64,15 @@ def write_run_html(
     ...     skh.report.write_run_html(result, f"{folder}/run.html", observations=ys, truth=states)
     """
     run_inputs.check_result(result)
-    file = run_inputs.check_path(path)
+    file = as_path("path", path)
     T, d = result.means.shape
     n_z = 0 if result.z_means is None else result.z_means.shape[1]
     centres, heading = centres_of(result), run_inputs.check_title(title)
-    of_names = run_inputs.check_names(names_of(result, names), d, n_z)
-    of_times = run_inputs.check_times(times, T)
+    of_names = run_inputs.check_names(result.state_names if names is None else names, d, n_z)
+    of_times = run_inputs.check_times(result.times if times is None else times, T)
     observed = run_inputs.check_observations(observations, result)
     true_states = run_inputs.check_truth(truth, T, d, n_z)
-    about = run_inputs.check_settings(settings_of(result, settings))
+    about = run_inputs.check_settings(result.attributes if settings is None else settings)
     data = data_of(result, centres, of_names, of_times, observed, true_states)
     remarks = [*centres.remarks]
     if observations is not None and observed.values is None:
@@ -88,20 +89,8 @@ def write_run_html(
             _table(("setting", "value"), about) if about else "<p>None were given.</p>",
         ]
     )
-    page = _document(heading, body, data)
-    file.write_text(page, encoding="utf-8", newline="\n")
-
-
-def names_of(result: FilterResult, names: Sequence[str] | None) -> Sequence[str] | None:
-    """The given names, or those that the result has from its model."""
-    return getattr(result, "state_names", None) if names is None else names
-
-
-def settings_of(
-    result: FilterResult, settings: Mapping[str, Any] | None
-) -> Mapping[str, Any] | None:
-    """The given settings, or those that the result was made with."""
-    return getattr(result, "attributes", None) if settings is None else settings
+    page = _document(heading, body, data).encode()
+    replace_file(file, lambda new: new.write(page))
 
 
 def _header(title: str, facts: Sequence[tuple[str, str]], remarks: Sequence[str]) -> str:

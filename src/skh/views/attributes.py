@@ -58,6 +58,9 @@ def checked_names(names: Any, d: int, what: str = "names") -> tuple[str, ...]:
 
 
 def model_names(model: Any) -> Any:
-    """Return ``model.state_names``, or those of the model within a charted one; None if none."""
-    inner = getattr(getattr(model, "model", None), "state_names", None)
-    return getattr(model, "state_names", inner)
+    """Return ``model.state_names``, or those of the model within charts and wrappers; or None."""
+    while model is not None:
+        if (names := getattr(model, "state_names", None)) is not None:
+            return names
+        model = getattr(model, "model", None)
+    return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Columns = dict[str, NDArray[Any]]
+DateUnit = Literal["D", "m", "s", "ms", "us"]
+DATE_UNITS: tuple[DateUnit, ...] = get_args(DateUnit)  # that dates in a file are trimmed to
 
 
 def state_names(result: Any, names: Any = None) -> tuple[str, ...]:
@@ -127,13 +130,28 @@ def to_csv(result: Any, path: str | Path, names: Any = None) -> None:
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)
-        writer.writerows(zip(*(map(_field, column) for column in table.values()), strict=True))
+        writer.writerows(zip(*map(_fields, table.values()), strict=True))
+
+
+def _fields(column: NDArray[Any]) -> Iterable[Any]:
+    """Return what a file holds for a column."""
+    return written_dates(column) if column.dtype.kind == "M" else map(_field, column)
+
+
+def written_dates(dates: NDArray[Any]) -> NDArray[np.str_]:
+    """Return dates as texts, all with as many digits as one of them needs.
+
+    >>> written_dates(np.array(["1997-01-03", "1997-01-06"], dtype="datetime64[ns]")).tolist()
+    ['1997-01-03', '1997-01-06']
+    """
+    needed = (unit for unit in DATE_UNITS if (dates.astype(f"M8[{unit}]") == dates).all())
+    return np.datetime_as_string(dates, next(needed, None))
 
 
 def _field(value: Any) -> Any:
     """Return what a file holds for a value: numbers with all their digits."""
     if isinstance(value, np.generic):
-        value = str(value) if value.dtype.kind in "mM" else value.item()
+        value = str(value) if value.dtype.kind == "m" else value.item()
     return "" if isinstance(value, float) and value != value else value
 
 

@@ -5,7 +5,7 @@ import logging
 import resource
 import runpy
 import weakref
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
@@ -326,6 +326,14 @@ def test_times_are_numbers_or_dates(times):
         np.testing.assert_array_equal(result.times, np.array(DATES, "datetime64[ns]"))
 
 
+def test_days_are_dates():
+    days = [date(2024, 2, day) for day in (1, 2, 4, 5, 10)]
+    midnights = [datetime(day.year, day.month, day.day) for day in days]
+    for times in (days, iter(days), pd.Series(midnights).dt.date):
+        result = skh.particle_filter(brownian(), OBSERVED, RULE, 20, rng=0, times=times)
+        np.testing.assert_array_equal(result.times, np.array(midnights, "datetime64[ns]"))
+
+
 def filtered(times, ys=OBSERVED, model=None):
     return lambda: skh.particle_filter(model or brownian(), ys, RULE, 5, rng=0, times=times)
 
@@ -353,6 +361,8 @@ BAD = {
     "infinite": (filtered(np.array([0, 1, 2, 3, np.inf])), ValueError, r"times must be finite"),
     "text": (filtered("noon"), TypeError, r"times must hold the time of each observation, got 'n"),
     "texts": (filtered(list("abcde")), TypeError, r"times\[0\] must be a finite number or a date"),
+    "dates in texts": (filtered(["2024-02-29"] * 5), TypeError, r"29': for dates in texts, np.da"),
+    "array of texts": (filtered(np.array(list("abcde"))), TypeError, r"\(5,\): for dates in texts"),
     "one number": (
         filtered(3.0),
         TypeError,

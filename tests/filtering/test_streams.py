@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtri
 from test_saving import CASES, FLIGHT, LGSS, RULE, assert_same, every_case
 
 import skh
@@ -267,6 +268,51 @@ def test_a_linear_model_with_uneven_times_agrees_with_kalman():
         means.append(m)
     result = skh.particle_filter(model, ys, n=50, rng=0, times=TIMES)
     np.testing.assert_allclose(result.means[:, 0], means, atol=0.01)
+
+
+def shocked(t, x, rng, dt):
+    return x + np.sqrt(0.1 * dt) * rng.standard_normal(x.shape)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        skh.from_simulator(([0.0], 1.0), shocked, lambda t, x, y: -0.5 * (y - x[:, 0]) ** 2),
+        skh.from_simulator(
+            ([0.0], 1.0),
+            lambda t, x, u, dt: x + np.sqrt(0.1 * dt) * ndtri(u),
+            lambda t, x, y: -0.5 * (y - x[:, 0]) ** 2,
+            noise_dim=1,
+        ),
+        skh.gaussian_model(
+            ([0.0], 1.0), lambda t, x: x, lambda t, x, dt: 0.1 * dt, lambda t, x: x, 1.0
+        ),
+        skh.gaussian_model(
+            ([0.0], 1.0),
+            lambda t, row, dt: row,
+            lambda t, row, dt: 0.1 * dt,
+            lambda t, row: row,
+            1.0,
+            batched=False,
+        ),
+    ],
+    ids=["simulator", "noise_dim", "gaussian", "gaussian rows"],
+)
+def test_other_models_take_dt(other, tmp_path):
+    """Brownian motion again; the filter can be saved, and predicts for a time."""
+    ys = [0.1, 0.3, 1.2, -0.2, 0.4]
+    expected = skh.particle_filter(brownian(), ys, n=50, rng=0, times=TIMES)
+    result = skh.particle_filter(other, ys, n=50, rng=0, times=TIMES, history=True)
+    np.testing.assert_allclose(result.means, expected.means, atol=0.04)
+    pf = skh.ParticleFilter(other, n=50, rng=0, belief=result.history[-1])
+    ahead = pf.predict(t=TIMES[-1] + 9.0).covariance - pf.belief.covariance
+    np.testing.assert_allclose(ahead, 0.9, rtol=0.1)
+    pf.save(tmp_path / "filter.npz")
+    again = skh.ParticleFilter.load(tmp_path / "filter.npz", other)
+    beliefs = [one.step(0.3, t=TIMES[-1] + 1.0) for one in (pf, again)]
+    np.testing.assert_array_equal(beliefs[0].x, beliefs[1].x)
+    with pytest.raises(TypeError, match="t must be the time of the observation"):
+        skh.particle_filter(other, ys, n=5)
 
 
 def test_wrapped_models_pass_the_time_on():

@@ -22,6 +22,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import Array
+from skh.filtering.clock import over, takes_dt
 from skh.filtering.function_model import FunctionModel, as_prior
 from skh.filtering.model_checks import check_real_numbers
 from skh.gaussians.hilbert_curve import hilbert_order
@@ -52,7 +53,7 @@ class SampledPrior:
 class SimulatedTransition:
     """A transition represented by draws, whose random numbers follow from ``seed`` and t."""
 
-    simulate: Callable[[int, Array, Any], Any]
+    simulate: Callable[..., Any]
     draws: int | None
     noise_dim: int | None
     bandwidth: float
@@ -114,24 +115,39 @@ class SimulatorModel(FunctionModel):
 
     sampled_prior: SampledPrior | None = None
 
+    @property
+    def simulated(self) -> SimulatedTransition:
+        """The transition."""
+        assert isinstance(self.transition_function, SimulatedTransition)
+        return self.transition_function
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether ``simulate`` takes dt; see `skh.filtering.clock`."""
+        return takes_dt(self.simulated.simulate)
+
+    def over(self, dt: float) -> SimulatorModel:
+        """The model of a step of length ``dt``."""
+        simulate = over(self.simulated.simulate, dt)
+        return replace(self, transition_function=replace(self.simulated, simulate=simulate))
+
     def prior(self) -> GaussianMixture:
         """The distribution of x_0, or draws from it."""
         return self.initial if self.sampled_prior is None else self.sampled_prior()
 
     def seeded(self, seed: int) -> SimulatorModel:
         """Return the model with other random numbers; filters call it at each step."""
-        transition, prior = self.transition_function, self.sampled_prior
-        assert isinstance(transition, SimulatedTransition)
+        prior = self.sampled_prior
         return replace(
             self,
-            transition_function=replace(transition, seed=seed),
+            transition_function=replace(self.simulated, seed=seed),
             sampled_prior=None if prior is None else replace(prior, seed=seed),
         )
 
 
 def from_simulator(
     prior_sample: Sample | GaussianMixture | tuple[Any, Any],
-    simulate: Callable[[int, Array, Any], Any],
+    simulate: Callable[..., Any],
     log_likelihood: Callable[[int, Array, Any], Any],
     *,
     draws: int | None = None,
@@ -151,7 +167,8 @@ def from_simulator(
         Draws n states x_0; or a GaussianMixture or (mean, covariance), as in
         `model_from_functions`.
     simulate : f(t, x, rng) -> (n, d) array
-        Draws one x_{t+1} for each row of ``x`` (n, d) at t; the rows of ``x`` are repeated.
+        Draws one x_{t+1} for each row of ``x`` (n, d) at t; the rows of ``x`` are repeated.  Or
+        f(t, x, rng, dt), with the time since the observation before, for observations with times.
     log_likelihood : f(t, x, y) -> (n,) array
         As in `model_from_functions`; with ``batched=False`` one number for one state (d,).
     draws : int, optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +27,9 @@ class FunctionModel:
     log_likelihood_function: Callable[[int, Array, Any], Any]
     batched: bool
     observation_metric: Callable[[int, Array], Array] | None = None
+    observe: Callable[..., Any] | None = None
+    observation_cdf: Callable[..., Any] | None = None
+    state_names: tuple[str, ...] | None = None
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0."""
@@ -56,7 +59,8 @@ class FunctionModel:
     @property
     def likelihood_only(self) -> FunctionModel:
         """What workers need; other functions may be closures, which cannot be pickled."""
-        return replace(self, transition_function=_not_sent, observation_metric=None)
+        unused: dict[str, Any] = dict.fromkeys(("observation_metric", "observe", "observation_cdf"))
+        return replace(self, transition_function=_not_sent, **unused)
 
     @property
     def row_log_likelihood(self) -> Callable[[int, Array, Any, int], float] | None:
@@ -87,6 +91,9 @@ def model_from_functions(
     *,
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
+    observe: Callable[..., Any] | None = None,
+    observation_cdf: Callable[..., Any] | None = None,
+    state_names: Iterable[str] | None = None,
     executor: Executor | MakesExecutor | None = None,
     chunk: int = 1,
     timeout: float | None = None,
@@ -107,6 +114,12 @@ def model_from_functions(
     observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
         Fisher information of y_t, common or per row of ``x``, for rules that choose their own
         kernel; without it, the filter learns it from the likelihoods.
+    observe : f(t, x, rng) -> y, optional
+        Draws y_t given one state (d,), for `ParticleFilter.predict_observation` and `skh.pit`.
+    observation_cdf : f(t, x, y) -> (n, m) array, optional
+        Distribution function of each entry of y_t at each row of ``x``, for `skh.pit`.
+    state_names : strings, optional
+        Names of the coordinates, for tables and figures.
     executor : concurrent.futures.Executor, or f() -> Executor, optional
         Workers that evaluate the likelihood, by default one particle per call.
     chunk, timeout, retries
@@ -125,21 +138,40 @@ def model_from_functions(
     >>> skh.particle_filter(model, [0.3, 0.5], skh.Stratified(), 10, rng=0).means.shape
     (2, 1)
     """
-    for name, function in (("transition", transition), ("log_likelihood", log_likelihood)):
-        if not callable(function):
-            raise TypeError(f"{name} must be a function, got {function!r}")
-    if observation_metric is not None and not callable(observation_metric):
-        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    check_functions(transition=transition, log_likelihood=log_likelihood)
     _checks.boolean("batched", batched)
-    parts = (as_prior(prior), transition, log_likelihood, batched, observation_metric)
+    options = checked_options(observation_metric, observe, observation_cdf, state_names)
+    model = FunctionModel(as_prior(prior), transition, log_likelihood, batched, **options)
     if executor is not None:
-        model = FunctionModel(*parts)
         return parallel(model, executor, chunk=chunk, timeout=timeout, retries=retries)
     given = {"chunk": chunk != 1, "timeout": timeout is not None, "retries": retries != 0}
     if any(given.values()):
         names = " and ".join(name for name in given if given[name])
         raise ValueError(f"{names} need an executor, such as executor=ThreadPoolExecutor(8)")
-    return FunctionModel(*parts)
+    return model
+
+
+def check_functions(**functions: Any) -> None:
+    """Raise TypeError for anything that is not a function; names are those of arguments."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise TypeError(f"{name} must be a function, got {function!r}")
+
+
+def checked_options(
+    observation_metric: Any, observe: Any, observation_cdf: Any, state_names: Any
+) -> dict[str, Any]:
+    """Validate what a model may have besides; return what was given."""
+    functions = {
+        "observation_metric": observation_metric,
+        "observe": observe,
+        "observation_cdf": observation_cdf,
+    }
+    given = {name: function for name, function in functions.items() if function is not None}
+    check_functions(**given)
+    if isinstance(state_names, str):
+        raise TypeError(f"state_names must be a sequence of strings, got {state_names!r}")
+    return given if state_names is None else given | {"state_names": tuple(state_names)}
 
 
 def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:

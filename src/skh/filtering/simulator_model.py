@@ -14,7 +14,7 @@ particles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,12 @@ import numpy as np
 from skh import _checks
 from skh._typing import Array
 from skh.filtering.clock import over, takes_dt
-from skh.filtering.function_model import FunctionModel, as_prior
+from skh.filtering.function_model import (
+    FunctionModel,
+    as_prior,
+    check_functions,
+    checked_options,
+)
 from skh.filtering.model_checks import check_real_numbers
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture
@@ -156,6 +161,9 @@ def from_simulator(
     bandwidth: float = 0.0,
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
+    observe: Callable[..., Any] | None = None,
+    observation_cdf: Callable[..., Any] | None = None,
+    state_names: Iterable[str] | None = None,
 ) -> SimulatorModel:
     """Return a model whose transition can only be simulated.
 
@@ -182,7 +190,7 @@ def from_simulator(
     bandwidth : float
         Share h of the spread of each particle's draws that is moved into each of them, in [0, 1].
         Zero keeps the states as they were simulated: counts remain integers.
-    observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
+    observation_metric, observe, observation_cdf, state_names : optional
         As in `model_from_functions`.
 
     Examples
@@ -199,11 +207,8 @@ def from_simulator(
     >>> bool((abs(result.means[:, 0] - [20, 24, 29, 36]) < 6).all())
     True
     """
-    for name, function in (("simulate", simulate), ("log_likelihood", log_likelihood)):
-        if not callable(function):
-            raise TypeError(f"{name} must be a function, got {function!r}")
-    if observation_metric is not None and not callable(observation_metric):
-        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    check_functions(simulate=simulate, log_likelihood=log_likelihood)
+    options = checked_options(observation_metric, observe, observation_cdf, state_names)
     for name, number in (("draws", draws), ("noise_dim", noise_dim), ("prior_draws", prior_draws)):
         if number is not None or name == "prior_draws":
             _checks.positive_int(name, number)
@@ -211,7 +216,8 @@ def from_simulator(
     batched = _checks.boolean("batched", batched)
     initial, sampled = _prior(prior_sample, prior_draws, h)
     transition = SimulatedTransition(simulate, draws, noise_dim, h)
-    return SimulatorModel(initial, transition, log_likelihood, batched, observation_metric, sampled)
+    parts = (initial, transition, log_likelihood, batched)
+    return SimulatorModel(*parts, sampled_prior=sampled, **options)
 
 
 def _prior(

@@ -234,6 +234,18 @@ def wait(t):
 """
 
 
+def test_a_checkpoint_of_another_run_is_not_blamed_on_the_model(folder):
+    (folder / "s.toml").write_text(
+        '[model]\nuse = "model.py"\n[data]\nfile = "data.csv"\ncolumns = ["y"]\n'
+        '[outputs]\nplot = ""\nreport = ""\ncheckpoint = "checkpoint.npz"\n'
+    )
+    succeeds("run", "s.toml", "--n", "5")
+    result = CliRunner().invoke(app, ["run", "s.toml", "--n", "6"])
+    assert result.exit_code == 2
+    path = folder / "run" / "checkpoint.npz"
+    assert result.output.startswith(f"error: {path} is of a run with n=5, got n=6: pass the same")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGTERM")
 def test_python_m_skh_is_the_command_and_sigterm_says_what_is_kept(folder):
     (folder / "model.py").write_text(WAIT + SLOW)

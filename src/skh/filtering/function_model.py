@@ -183,7 +183,11 @@ def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
         raise TypeError(f"prior must be a GaussianMixture or (mean, covariance), got {prior!r}")
     mean, covariance = prior
     _refuse_pose(mean)
-    return GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)
+    means = np.atleast_2d(_checks.real_array("prior", mean))
+    try:
+        return GaussianMixture([1.0], means, covariance)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"prior must be a mean and a covariance that fits it: {error}") from error
 
 
 def _refuse_pose(value: Any) -> None:

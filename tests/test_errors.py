@@ -49,6 +49,10 @@ def filtered(transition=lambda t, x: (x, 1.0), log_likelihood=lambda t, x, y: np
 
 
 BAD_VALUES = {
+    "variances in place of a covariance": (
+        lambda: skh.model_from_functions(([0.0, 0.0], [1.0, 1.0]), lambda t, x: x, lambda: 0),
+        r"prior must be a mean and a covariance that fits it: covariances must have .* \(2,\)",
+    ),
     "number one": (lambda: P.choose([0.5, 1.0]), r"u must be a vector .* got 1.0 at 1"),
     "no vector": (lambda: P.choose(0.3), r"u must be a vector of numbers in .* got shape \(\)"),
     "too few draws": (lambda: P.place([0, 0], [[0.0]]), r"z must have shape \(2, 1\), got \(1, 1"),
@@ -404,6 +408,10 @@ BAD_TYPES = {
     "rule class": (
         lambda: skh.ParticleFilter(MODEL, skh.MonteCarlo, 5),
         r"rule must be a rule such",
+    ),
+    "n in place of the rule": (
+        lambda: skh.particle_filter(skh.models.lgss3(), [0.1], 50),
+        r"rule must be a rule such as .* got 50: write n=50",
     ),
     "measured rule": (lambda: skh.Measured("a", KERNEL), r"rule must be a rule such as"),
     "measured kernel": (

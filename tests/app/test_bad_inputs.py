@@ -143,6 +143,12 @@ TABLES = {
         "data.csv:3: column 'y': '0.2 m' is not a number; if it means that nothing was measured, "
         "say missing = ['0.2 m']",
     ),
+    "dates among numbers": (
+        "day,y\n2024-03-31,0.5\n",
+        (),
+        "data.csv:2: column 'day': '2024-03-31' is not a number; if it is the time of the row, "
+        "name the column as times",
+    ),
     "decimal commas": (
         "day;y\n1;0,5\n",
         ("--columns", "y"),
@@ -259,6 +265,7 @@ def test_bad_parquet_files(folder):
 MODELS = {
     "no such file": ("other.py", MODEL, "other.py: there is no such file"),
     "syntax error": ("model.py", "x = 1\ndef f(:\n", "model.py:2: SyntaxError: invalid syntax"),
+    "a program that exits": ("model.py", "import sys\nsys.exit(3)\n", "model.py:2: SystemExit: 3"),
     "error when run": (
         "model.py",
         "import skh\n\nmodel = 1 / 0\n",

@@ -20,7 +20,7 @@ from skh.app.scenario import read_scenario
 from skh.app.sharpness import worth
 from skh.app.table import Columns
 from skh.app.template import TEMPLATE
-from skh.app.trials import Cost, Measured, Reference, Sizes, rms, run_reference
+from skh.app.trials import Cost, Measured, Reference, Series, Sizes, rms, run_reference
 from skh.cli import app
 
 MODEL = """
@@ -234,6 +234,18 @@ def wait(t):
 """
 
 
+def test_a_checkpoint_of_another_run_is_not_blamed_on_the_model(folder):
+    (folder / "s.toml").write_text(
+        '[model]\nuse = "model.py"\n[data]\nfile = "data.csv"\ncolumns = ["y"]\n'
+        '[outputs]\nplot = ""\nreport = ""\ncheckpoint = "checkpoint.npz"\n'
+    )
+    succeeds("run", "s.toml", "--n", "5")
+    result = CliRunner().invoke(app, ["run", "s.toml", "--n", "6"])
+    assert result.exit_code == 2
+    path = folder / "run" / "checkpoint.npz"
+    assert result.output.startswith(f"error: {path} is of a run with n=5, got n=6: pass the same")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGTERM")
 def test_python_m_skh_is_the_command_and_sigterm_says_what_is_kept(folder):
     (folder / "model.py").write_text(WAIT + SLOW)
@@ -366,19 +378,52 @@ def test_compare_prints_a_table_an_advice_and_draws_a_figure(folder):
     assert (folder / "run" / "compare.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.fixture
+def timed(folder):
+    """A model whose transition takes dt; between rows there is a day, 86,400 seconds."""
+    moves = MODEL.replace("transition(t, x):", "transition(t, x, dt):", 1)
+    moves = moves.replace("return 0.9 * x, 0.1", "assert dt == 86400\n    return 0.9 * x, 0.1", 1)
+    (folder / "model.py").write_text(moves)
+    return "model.py", "data.csv", "--columns", "y", "--times", "date", "--n", "6"
+
+
+def test_check_of_a_model_that_takes_dt(timed):
+    printed = succeeds("check", *timed)
+    assert "ok  transition: a Gaussian for each particle" in printed
+    assert "an observation keeps" in printed
+    for without in (timed[:1], timed[:4]):
+        result = CliRunner().invoke(app, ["check", *without])
+        assert result.exit_code == 2
+        assert "WRONG  transition: model.transition takes dt: name a table, and" in result.output
+
+
+def test_check_of_a_model_that_takes_dt_on_one_row(timed, folder):
+    (folder / "data.csv").write_text("date,y\n2024-01-01,0.3\n")
+    model = (folder / "model.py").read_text().replace("    assert dt == 86400\n", "")
+    (folder / "model.py").write_text(model)
+    assert "ok  transition: a Gaussian for each particle" in succeeds("check", *timed)
+
+
+def test_compare_with_a_model_that_takes_dt(timed):
+    assert "Use " in succeeds("compare", *timed, "--repeats", "2", "--seconds", "0.5")
+
+
 def test_the_reference_of_a_sharp_likelihood_is_placed():
     """The exact filter is the oracle: y = x + noise with standard deviation 0.003."""
     one = np.ones((1, 1))
     model = skh.models.LinearGaussian(0.9 * one, one, 0.1 * one, 1e-5 * one, np.zeros(1), one)
     _, ys = model.simulate(4, rng=0)
     exact, covariances, _ = skh.kalman_filter(model, ys)
-    reference = run_reference(model, ys, Sizes((10, 20, 40), 2, 4, 200))
+    reference = run_reference(model, Series(ys), Sizes((10, 20, 40), 2, 4, 200))
     np.testing.assert_allclose(reference.sd[:, 0] ** 2, covariances[:, 0, 0], rtol=0.1)
     sd = np.sqrt(covariances[:, 0])
     assert rms(reference.means - exact, sd) < max(3 * reference.error, 0.01)
     wide = skh.models.stochastic_volatility()
     _, ys = wide.simulate(4, rng=0)
-    coarse, fine = (run_reference(wide, ys, Sizes((10, 20, 40), 2, 4, n)) for n in (200, 20_000))
+    series = Series(ys)
+    coarse, fine = (
+        run_reference(wide, series, Sizes((10, 20, 40), 2, 4, n)) for n in (200, 20_000)
+    )
     assert fine.error < coarse.error / 10
     assert rms(coarse.means - fine.means, fine.sd) < 4 * coarse.error
 

@@ -584,6 +584,16 @@ def test_a_belief_of_another_model_is_refused():
         skh.ParticleFilter(charted, n=5, belief=short)
 
 
+def test_a_belief_of_a_file_needs_the_records_of_the_model(tmp_path):
+    model, path, rule = CASES["charted"][0], tmp_path / "result.npz", skh.Stratified()
+    skh.particle_filter(model, [0.1, 0.2], rule, 5, rng=0, history=True).save(path)
+    lookalike = skh.load_result(path).history[-1]
+    with pytest.raises(ValueError, match=r"got a lookalike of ChartedCarry .*\(path, model\)$"):
+        skh.ParticleFilter(model, n=5, belief=lookalike)
+    belief = skh.load_result(path, model).history[-1]
+    assert skh.ParticleFilter(model, rule, 5, rng=1, belief=belief).step(0.3).t == 2
+
+
 def test_records_are_put_together_part_by_part():
     row = np.broadcast_to(np.arange(3.0), (2, 3))
     a = {"m": np.ones((2, 1)), "shared": row, "none": None, "pair": (np.zeros(2), np.ones(2))}

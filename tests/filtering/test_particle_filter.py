@@ -1,5 +1,6 @@
 """Algorithm 2 against exact filters, online against offline, and its behaviour on failures."""
 
+import pickle
 import threading
 from copy import deepcopy
 from dataclasses import fields
@@ -7,6 +8,7 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import skh
 from battery import RULES
@@ -704,3 +706,41 @@ def test_a_coordinate_that_decays_without_noise_never_ends_the_filter(name, unit
 @pytest.mark.parametrize("record", [skh.FilterResult, skh.Belief])
 def test_the_docstring_of_a_result_lists_its_fields(record):
     assert [f.name for f in fields(record) if f"``{f.name}``" not in record.__doc__] == []
+
+
+def log_normal(t, x, y):
+    return -0.5 * (y - x[:, 0]) ** 2
+
+
+LAW = {"observe": lambda t, x, rng: x[0] + rng.standard_normal(), "state_names": ["level"]}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **k: skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 0.1), log_normal, **k),
+        lambda **k: skh.from_simulator(
+            ([0.0], 1.0), lambda t, x, rng: x + rng.standard_normal(x.shape), log_normal, **k
+        ),
+    ],
+    ids=["functions", "simulator"],
+)
+def test_models_of_functions_may_have_the_law_of_their_observations(make):
+    model, rule = make(**LAW), skh.Stratified()
+    forecast = skh.ParticleFilter(model, rule, 50, rng=0).predict_observation(draws=4000)
+    assert forecast.covariance == pytest.approx(2.0, rel=0.1)
+    result = skh.particle_filter(model, [0.1, 0.2], rule, 50, rng=0, history=True)
+    assert "level_mean" in result.to_dataframe()
+    assert result.pit(model, [0.1, 0.2], rng=0).pit.shape == (2, 1)
+    cdf = make(observation_cdf=lambda t, x, y: stats.norm.cdf(y - x))
+    exact = skh.pit(cdf, [0.5], rule, n=2000, rng=0)
+    assert exact.pit[0, 0] == pytest.approx(stats.norm.cdf(0.5, scale=2**0.5), abs=0.01)
+    with pytest.raises(TypeError, match="observe must be a function, got 3"):
+        make(observe=3)
+    with pytest.raises(TypeError, match="state_names must be a sequence of strings, got 'level'"):
+        make(state_names="level")
+
+
+def test_workers_are_not_sent_the_law_of_the_observations():
+    model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 0.1), log_normal, **LAW)
+    pickle.loads(pickle.dumps(model.likelihood_only)).log_likelihood(0, np.zeros((2, 1)), 0.3)

@@ -6,12 +6,13 @@ import resource
 import runpy
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtri
 from test_saving import CASES, FLIGHT, LGSS, RULE, assert_same, every_case
 
 import skh
@@ -270,6 +271,51 @@ def test_a_linear_model_with_uneven_times_agrees_with_kalman():
     np.testing.assert_allclose(result.means[:, 0], means, atol=0.01)
 
 
+def shocked(t, x, rng, dt):
+    return x + np.sqrt(0.1 * dt) * rng.standard_normal(x.shape)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        skh.from_simulator(([0.0], 1.0), shocked, lambda t, x, y: -0.5 * (y - x[:, 0]) ** 2),
+        skh.from_simulator(
+            ([0.0], 1.0),
+            lambda t, x, u, dt: x + np.sqrt(0.1 * dt) * ndtri(u),
+            lambda t, x, y: -0.5 * (y - x[:, 0]) ** 2,
+            noise_dim=1,
+        ),
+        skh.gaussian_model(
+            ([0.0], 1.0), lambda t, x: x, lambda t, x, dt: 0.1 * dt, lambda t, x: x, 1.0
+        ),
+        skh.gaussian_model(
+            ([0.0], 1.0),
+            lambda t, row, dt: row,
+            lambda t, row, dt: 0.1 * dt,
+            lambda t, row: row,
+            1.0,
+            batched=False,
+        ),
+    ],
+    ids=["simulator", "noise_dim", "gaussian", "gaussian rows"],
+)
+def test_other_models_take_dt(other, tmp_path):
+    """Brownian motion again; the filter can be saved, and predicts for a time."""
+    ys = [0.1, 0.3, 1.2, -0.2, 0.4]
+    expected = skh.particle_filter(brownian(), ys, n=50, rng=0, times=TIMES)
+    result = skh.particle_filter(other, ys, n=50, rng=0, times=TIMES, history=True)
+    np.testing.assert_allclose(result.means, expected.means, atol=0.04)
+    pf = skh.ParticleFilter(other, n=50, rng=0, belief=result.history[-1])
+    ahead = pf.predict(t=TIMES[-1] + 9.0).covariance - pf.belief.covariance
+    np.testing.assert_allclose(ahead, 0.9, rtol=0.1)
+    pf.save(tmp_path / "filter.npz")
+    again = skh.ParticleFilter.load(tmp_path / "filter.npz", other)
+    beliefs = [one.step(0.3, t=TIMES[-1] + 1.0) for one in (pf, again)]
+    np.testing.assert_array_equal(beliefs[0].x, beliefs[1].x)
+    with pytest.raises(TypeError, match="t must be the time of the observation"):
+        skh.particle_filter(other, ys, n=5)
+
+
 def test_wrapped_models_pass_the_time_on():
     class Robot:
         def prior(self):
@@ -335,6 +381,14 @@ def test_times_are_numbers_or_dates(times):
         np.testing.assert_array_equal(result.times, np.array(DATES, "datetime64[ns]"))
 
 
+def test_days_are_dates():
+    days = [date(2024, 2, day) for day in (1, 2, 4, 5, 10)]
+    midnights = [datetime(day.year, day.month, day.day) for day in days]
+    for times in (days, iter(days), pd.Series(midnights).dt.date):
+        result = skh.particle_filter(brownian(), OBSERVED, RULE, 20, rng=0, times=times)
+        np.testing.assert_array_equal(result.times, np.array(midnights, "datetime64[ns]"))
+
+
 def filtered(times, ys=OBSERVED, model=None):
     return lambda: skh.particle_filter(model or brownian(), ys, RULE, 5, rng=0, times=times)
 
@@ -362,6 +416,8 @@ BAD = {
     "infinite": (filtered(np.array([0, 1, 2, 3, np.inf])), ValueError, r"times must be finite"),
     "text": (filtered("noon"), TypeError, r"times must hold the time of each observation, got 'n"),
     "texts": (filtered(list("abcde")), TypeError, r"times\[0\] must be a finite number or a date"),
+    "dates in texts": (filtered(["2024-02-29"] * 5), TypeError, r"29': for dates in texts, np.da"),
+    "array of texts": (filtered(np.array(list("abcde"))), TypeError, r"\(5,\): for dates in texts"),
     "one number": (
         filtered(3.0),
         TypeError,

@@ -11,6 +11,8 @@ import numpy as np
 
 from skh._typing import Array
 from skh.app.input_error import one_line
+from skh.app.trials import Series
+from skh.filtering.clock import elapsed, model_over, wants_dt
 from skh.filtering.model_checks import check_likelihood
 from skh.filtering.model_protocols import CarryingModel, as_carrying, prior_of, propagate
 from skh.filtering.observations import is_missing
@@ -48,8 +50,8 @@ class Trial:
         return check_likelihood(returned, carry, x, "log_likelihood")[0]
 
 
-def check_model(model: Any, ys: Any) -> Iterator[Finding]:
-    """Yield what the checks of a model find; ``ys`` are observations, or None.
+def check_model(model: Any, series: Series | None) -> Iterator[Finding]:
+    """Yield what the checks of a model find; ``series`` are observations, or None.
 
     Checks that need what an earlier one did not find are left out.
     """
@@ -59,8 +61,8 @@ def check_model(model: Any, ys: Any) -> Iterator[Finding]:
     if prior is None:
         return
     x = prior.sample(TRIED, rng=rng)[0]
-    yield from _tried("transition", lambda: _moved(checked, x), _of_transition)
-    y = next((y for y in ys if not is_missing(y)), None) if ys is not None else drawn(model, x, rng)
+    yield from _tried("transition", lambda: _moved(_first_step(checked, series), x), _of_transition)
+    y = drawn(model, x, rng) if series is None else first_measured(series)
     if y is None:
         yield Finding("note", "likelihood", "not tried: name a table with observations")
         return
@@ -68,6 +70,11 @@ def check_model(model: Any, ys: Any) -> Iterator[Finding]:
     values = yield from _tried("likelihood", trial.likelihood, _of_likelihood)
     if values is not None:
         yield from _reliable(trial, values, prior.sample(MANY, rng=rng)[0])
+
+
+def first_measured(series: Series) -> Any:
+    """Return the first observation that is not missing, None if all are."""
+    return next((y for y in series.ys if not is_missing(y)), None)
 
 
 def drawn(model: Any, x: Array, rng: np.random.Generator) -> Any:
@@ -99,6 +106,17 @@ def explained(error: Exception) -> str:
 def _of_prior(prior: Any) -> str:
     parts = "a Gaussian" if len(prior) == 1 else f"a mixture of {len(prior)} Gaussians"
     return f"{parts} in {prior.d} dimensions"
+
+
+def _first_step(model: CarryingModel, series: Series | None) -> CarryingModel:
+    """Return the model of the first step, for models that take dt."""
+    if not wants_dt(model):
+        return model
+    if series is None or series.times is None:
+        raise ValueError("model.transition takes dt: name a table, and the column of its times")
+    first, second = series.times[:2] if len(series) > 1 else (0.0, 1.0)
+    first_step: CarryingModel = model_over(model, elapsed(first, second))
+    return first_step
 
 
 def _moved(model: CarryingModel, x: Array) -> Any:

@@ -16,6 +16,7 @@ from skh.app.model_loading import load_model
 from skh.app.read_table import read_table
 from skh.app.sharpness import judge
 from skh.app.stopping import BAD_INPUT, errors_in_one_line
+from skh.app.trials import Series
 
 MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG", "red")}
 NO_TABLE = "-"  # a name for the data that is not read
@@ -41,26 +42,27 @@ def check_command(
         scenario = options.scenario_of(what, file, columns, times, {"n": n}, None)
         table = None if alone else read_table(scenario.data_path, scenario.columns)
         model = load_model(scenario.model, scenario.folder, table)
-        if show(findings(model, None if table is None else table.values, scenario.filter.n)):
+        series = None if table is None else Series(table.values, table.times)
+        if show(findings(model, series, scenario.filter.n)):
             raise typer.Exit(BAD_INPUT)
 
 
-def findings(model: Any, ys: Any, n: int) -> Iterator[Finding]:
+def findings(model: Any, series: Series | None, n: int) -> Iterator[Finding]:
     """Yield all findings: of single calls, then of a short filter if those are right."""
-    ys = simulated(model) if ys is None else ys
+    series = simulated(model) if series is None else series
     right, each = True, 0.0
-    for finding in check_model(model, ys):
+    for finding in check_model(model, series):
         right = right and finding.verdict != "wrong"
         each = finding.seconds if finding.seconds is not None else each
         yield finding
-    if right and ys is not None:
-        yield from judge(model, np.asarray(ys), n, each)
+    if right and series is not None:
+        yield from judge(model, series, n, each)
 
 
-def simulated(model: Any) -> Any:
+def simulated(model: Any) -> Series | None:
     """Return observations that the model draws; None if it cannot."""
     simulate = getattr(model, "simulate", None)
-    return None if simulate is None else simulate(SIMULATED, rng=0)[1]
+    return None if simulate is None else Series(np.asarray(simulate(SIMULATED, rng=0)[1]))
 
 
 def show(found: Iterator[Finding]) -> int:

@@ -20,6 +20,7 @@ from skh.app.trials import (
     METHODS,
     PLACED_REFERENCE,
     Measured,
+    Series,
     Sizes,
     cost_of,
     measure,
@@ -55,17 +56,18 @@ def compare(
     prepared: Prepared, repeats: int, seconds: float, console: Console
 ) -> tuple[Sizes, Comparison]:
     """Run the filters and compare them."""
-    model, ys, n = prepared.model, prepared.table.values, prepared.scenario.filter.n
+    model, n = prepared.model, prepared.scenario.filter.n
+    series = Series(prepared.table.values, prepared.table.times)
     if hasattr(model, "mean_state"):
         raise InputError(f"{prepared.scenario.model.use}: compare needs states that are vectors")
     try:
-        sizes = sizes_within(model, ys, n, repeats, seconds)
-        console.print(described(sizes, len(ys)), highlight=False)
-        ys = ys[: sizes.steps]
-        reference = run_reference(model, ys, sizes)
+        sizes = sizes_within(model, series, n, repeats, seconds)
+        console.print(described(sizes, len(series)), highlight=False)
+        series = series.first(sizes.steps)
+        reference = run_reference(model, series, sizes)
         measured: list[Measured] = []
         with progress_bar(True, "comparing") as report:
-            for one in measure(model, ys, sizes, reference):
+            for one in measure(model, series, sizes, reference):
                 measured.append(one)
                 report(len(measured), len(sizes.n) * len(METHODS))
     except Exception as error:

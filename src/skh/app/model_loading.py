@@ -110,7 +110,7 @@ def run_file(path: Path) -> ModuleType:
     _make_importable(path.parent)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a program may end itself
         del sys.modules[name]
         raise error_in(path, error) from error
     return module

@@ -16,6 +16,7 @@ from skh.app.model_loading import error_in, load_model
 from skh.app.read_table import read_table
 from skh.app.scenario import FilterChoice, Scenario
 from skh.app.table import Table
+from skh.files.container import SavedFileError
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import as_carrying, prior_of
 from skh.filtering.parallel import parallel
@@ -132,6 +133,8 @@ def explained(prepared: Prepared, error: Exception, t: int) -> str:
     if isinstance(error, ZeroLikelihoodError):
         skip = 'on_zero_likelihood = "skip" goes on without such observations'
         return f"{place}: no particle explains this observation: all likelihoods are zero; {skip}"
+    if isinstance(error, SavedFileError):  # the checkpoint is of another run
+        return str(error)
     use = prepared.scenario.model.use
     path = prepared.scenario.folder / use.partition(":")[0]
     if path.suffix == ".py":

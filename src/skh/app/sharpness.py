@@ -15,8 +15,7 @@ import numpy as np
 from skh._typing import Array
 from skh.app.check import Finding, explained
 from skh.app.compare import count, duration
-from skh.app.trials import cost_of
-from skh.filtering.series import particle_filter
+from skh.app.trials import Series, cost_of
 from skh.rules.sampling import Stratified
 
 SERIES = 30  # steps of the pilot filter
@@ -26,7 +25,7 @@ WIDE, SHARP = 0.25, 0.02  # shares of random particles that an observation keeps
 PLACED_STEPS = 5
 
 
-def judge(model: Any, ys: Array, n: int, each: float) -> Iterator[Finding]:
+def judge(model: Any, series: Series, n: int, each: float) -> Iterator[Finding]:
     """Yield how sharp the likelihood is and whether placing ``n`` points pays.
 
     ``each`` is about what one likelihood takes, in seconds.
@@ -34,8 +33,8 @@ def judge(model: Any, ys: Array, n: int, each: float) -> Iterator[Finding]:
     particles = int(np.clip(PATIENCE_OF_CHECK / (SERIES * max(each, 1e-9)), 4 * n, PILOT))
     steps = int(np.clip(PATIENCE_OF_CHECK / (particles * max(each, 1e-9)), 3, SERIES))
     try:
-        pilot = particle_filter(model, ys[:steps], Stratified(), particles, rng=0)
-        placed = particle_filter(model, ys[:PLACED_STEPS], None, n, rng=0)
+        pilot = series.first(steps).filtered(model, Stratified(), particles, 0)
+        placed = series.first(PLACED_STEPS).filtered(model, None, n, 0)
     except Exception as error:
         yield Finding("wrong", "filter", explained(error))
         return

@@ -95,8 +95,16 @@ def _hint(text: str) -> str:
     try:
         float(text.replace(",", "."))
     except ValueError:
-        return f"; if it means that nothing was measured, say missing = [{text!r}]"
+        return _hint_for_text(text)
     return '; for decimal commas say decimal = ","'
+
+
+def _hint_for_text(text: str) -> str:
+    try:
+        _as_date(text)
+    except ValueError:
+        return f"; if it means that nothing was measured, say missing = [{text!r}]"
+    return "; if it is the time of the row, name the column as times"
 
 
 def as_time(text: str, wanted: Columns) -> float | np.datetime64:

@@ -14,6 +14,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skh._typing import Array
 from skh.filtering.result import FilterResult
@@ -28,6 +29,25 @@ PLACED_REFERENCE = 10  # times n, of a reference by the default
 ENOUGH = 50.0  # effective particles of a reference at the median step
 FLOOR = 0.01  # standard deviations count as at least this part of those of other steps
 LEAST_STEPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Observations, and when they were made if that is known."""
+
+    ys: Array  # (T, m)
+    times: NDArray[Any] | None = None  # (T,)
+
+    def __len__(self) -> int:
+        return len(self.ys)
+
+    def first(self, steps: int) -> Series:
+        """The series of the first steps."""
+        return Series(self.ys[:steps], None if self.times is None else self.times[:steps])
+
+    def filtered(self, model: Any, rule: Any, n: int, seed: int) -> FilterResult:
+        """Run a filter."""
+        return particle_filter(model, self.ys, rule, n, rng=seed, times=self.times)
 
 
 @dataclass(frozen=True)
@@ -69,28 +89,28 @@ class Measured:
     cost: Cost  # medians over steps and runs
 
 
-def sizes_within(model: Any, ys: Array, n: int, repeats: int, seconds: float) -> Sizes:
+def sizes_within(model: Any, series: Series, n: int, repeats: int, seconds: float) -> Sizes:
     """Choose sizes for a time in seconds, by the cost of a few steps."""
     particles = (max(n // 2, 1), n, 2 * n)
-    few = ys[:PILOT_STEPS]
-    runs = [particle_filter(model, few, rule, n, rng=0) for rule in METHODS.values()]
+    few = series.first(PILOT_STEPS)
+    runs = [few.filtered(model, rule, n, 0) for rule in METHODS.values()]
     per_step = 3.5 * repeats * sum(cost_of([run]).total for run in runs)  # n/2, n and 2 n
-    steps = int(np.clip(seconds / 2 / per_step, min(LEAST_STEPS, len(ys)), len(ys)))
+    steps = int(np.clip(seconds / 2 / per_step, min(LEAST_STEPS, len(series)), len(series)))
     least = LEAST_REFERENCE * n
-    pilot = particle_filter(model, few[:2], METHODS["SQMC"], least, rng=0)
+    pilot = few.first(2).filtered(model, METHODS["SQMC"], least, 0)
     affordable = seconds / 4 / (steps * cost_of([pilot]).total / least)
     reference = int(np.clip(affordable, least, max(MOST_REFERENCE, least)))
     return Sizes(particles, repeats, steps, reference)
 
 
-def run_reference(model: Any, ys: Array, sizes: Sizes) -> Reference:
+def run_reference(model: Any, series: Series, sizes: Sizes) -> Reference:
     """Run two large filters."""
-    random = particle_filter(model, ys, METHODS["SQMC"], sizes.reference, rng=1001)
+    random = series.filtered(model, METHODS["SQMC"], sizes.reference, 1001)
     if np.median(random.ess[random.n_likelihood_evaluations > 0]) >= ENOUGH:
-        runs = [random, particle_filter(model, ys, METHODS["SQMC"], sizes.reference, rng=1002)]
+        runs = [random, series.filtered(model, METHODS["SQMC"], sizes.reference, 1002)]
     else:
         n = min(PLACED_REFERENCE * sizes.n[1], sizes.reference)
-        runs = [particle_filter(model, ys, None, n, rng=seed) for seed in (1001, 1002)]
+        runs = [series.filtered(model, None, n, seed) for seed in (1001, 1002)]
     sd = deviations(*runs)
     means = np.stack([run.means for run in runs])
     error = rms(means[0] - means[1], sd) / 2
@@ -110,11 +130,11 @@ def rms(difference: Array, sd: Array) -> float:
     return float(np.sqrt(np.mean(np.square(difference[spread] / sd[spread]))))
 
 
-def measure(model: Any, ys: Array, sizes: Sizes, reference: Reference) -> Iterator[Measured]:
+def measure(model: Any, series: Series, sizes: Sizes, reference: Reference) -> Iterator[Measured]:
     """Run each method at each size with several seeds."""
     for n in sizes.n:
         for name, rule in METHODS.items():
-            runs = [particle_filter(model, ys, rule, n, rng=seed) for seed in range(sizes.repeats)]
+            runs = [series.filtered(model, rule, n, seed) for seed in range(sizes.repeats)]
             errors = [rms(run.means - reference.means, reference.sd) for run in runs]
             squared = float(np.mean(np.square(errors))) - reference.error**2
             error = sqrt(max(squared, 0.0))

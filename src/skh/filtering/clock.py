@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -164,13 +164,20 @@ def as_time(value: Any, name: str = "t") -> Time | None:
         return None
     if isinstance(value, datetime):
         return _as_date(value, name)
+    if isinstance(value, date):  # without a time of day
+        value = np.datetime64(value)
     array = np.asarray(value)
     if array.shape == () and array.dtype.kind == "M":
         return as_times(array[None], name)[0]  # type: ignore[no-any-return]
     number = _checks.as_float(value)
     if not np.isfinite(number):
-        raise TypeError(f"{name} must be a finite number or a date, got {value!r}")
+        raise TypeError(f"{name} must be a finite number or a date, got {value!r}{_hint(array)}")
     return number
+
+
+def _hint(value: NDArray[Any]) -> str:
+    """Say how texts become dates."""
+    return ": for dates in texts, np.datetime64(text)" if value.dtype.kind in "US" else ""
 
 
 def _as_date(value: datetime, name: str) -> Time:
@@ -180,8 +187,8 @@ def _as_date(value: datetime, name: str) -> Time:
     if value.tzinfo is not None:
         value = value.astimezone(UTC).replace(tzinfo=None)
     to_numpy = getattr(value, "to_datetime64", None)  # of pandas, with its nanoseconds
-    date = to_numpy() if to_numpy else np.datetime64(value)
-    return as_times(np.asarray(date)[None], name)[0]  # type: ignore[no-any-return]
+    moment = to_numpy() if to_numpy else np.datetime64(value)
+    return as_times(np.asarray(moment)[None], name)[0]  # type: ignore[no-any-return]
 
 
 def as_times(values: Any, name: str = "times") -> NDArray[Any]:
@@ -195,7 +202,7 @@ def as_times(values: Any, name: str = "times") -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "Mfiu":
         got = f"an array of {array.dtype} of shape {array.shape}"
-        raise TypeError(f"{name} must be a vector of numbers or dates, got {got}")
+        raise TypeError(f"{name} must be a vector of numbers or dates, got {got}{_hint(array)}")
     if array.dtype.kind != "M":
         return _checks.real_array(name, array)
     dates = array.astype(NANOSECONDS)

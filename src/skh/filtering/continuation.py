@@ -7,6 +7,7 @@ from typing import Any
 from skh.filtering.belief import Belief
 from skh.filtering.model_checks import check_carry
 from skh.filtering.model_protocols import Carry, CarryingModel
+from skh.views.text import described
 
 
 def check_continuation(belief: Any, model: CarryingModel, d: int, t: int | None) -> Belief:
@@ -26,10 +27,18 @@ def check_continuation(belief: Any, model: CarryingModel, d: int, t: int | None)
     if not _same_form(needed, belief.carry):
         raise ValueError(
             "belief must have the records that the model carries, a "
-            f"{type(needed).__name__}, got carry={belief.carry!r}"
+            f"{type(needed).__name__}, got {_described(needed, belief.carry)}"
         )
     check_carry(belief.carry, belief.n_particles, "belief.carry", verb="be")
     return belief
+
+
+def _described(needed: Carry, got: Carry) -> str:
+    """Say what records are; those of a file have classes of the same names without the model."""
+    name = type(got).__name__
+    if type(got) is type(needed) or name != type(needed).__name__:
+        return f"carry={described(got)}"
+    return f"a lookalike of {name} from a file: read it with skh.load_result(path, model)"
 
 
 def _same_form(a: Carry, b: Carry) -> bool:

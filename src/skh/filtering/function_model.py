@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +28,8 @@ class FunctionModel:
     log_likelihood_function: Callable[[int, Array, Any], Any]
     batched: bool
     observation_metric: Callable[[int, Array], Array] | None = None
+    observe: Callable[..., Any] | None = None
+    observation_cdf: Callable[..., Any] | None = None
     state_names: tuple[str, ...] | None = None
 
     def prior(self) -> GaussianMixture:
@@ -58,7 +60,8 @@ class FunctionModel:
     @property
     def likelihood_only(self) -> FunctionModel:
         """What workers need; other functions may be closures, which cannot be pickled."""
-        return replace(self, transition_function=_not_sent, observation_metric=None)
+        unused: dict[str, Any] = dict.fromkeys(("observation_metric", "observe", "observation_cdf"))
+        return replace(self, transition_function=_not_sent, **unused)
 
     @property
     def row_log_likelihood(self) -> Callable[[int, Array, Any, int], float] | None:
@@ -89,7 +92,9 @@ def model_from_functions(
     *,
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
-    state_names: Sequence[str] | None = None,
+    observe: Callable[..., Any] | None = None,
+    observation_cdf: Callable[..., Any] | None = None,
+    state_names: Iterable[str] | None = None,
     executor: Executor | MakesExecutor | None = None,
     chunk: int = 1,
     timeout: float | None = None,
@@ -110,8 +115,12 @@ def model_from_functions(
     observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
         Fisher information of y_t, common or per row of ``x``, for rules that choose their own
         kernel; without it, the filter learns it from the likelihoods.
-    state_names : d strings, optional
-        Names of the coordinates, for tables and figures of results.
+    observe : f(t, x, rng) -> y, optional
+        Draws y_t given one state (d,), for `ParticleFilter.predict_observation` and `skh.pit`.
+    observation_cdf : f(t, x, y) -> (n, m) array, optional
+        Distribution function of each entry of y_t at each row of ``x``, for `skh.pit`.
+    state_names : strings, optional
+        Names of the coordinates, for tables and figures.
     executor : concurrent.futures.Executor, or f() -> Executor, optional
         Workers that evaluate the likelihood, by default one particle per call.
     chunk, timeout, retries
@@ -130,24 +139,43 @@ def model_from_functions(
     >>> skh.particle_filter(model, [0.3, 0.5], skh.Stratified(), 10, rng=0).means.shape
     (2, 1)
     """
-    for name, function in (("transition", transition), ("log_likelihood", log_likelihood)):
-        if not callable(function):
-            raise TypeError(f"{name} must be a function, got {function!r}")
-    if observation_metric is not None and not callable(observation_metric):
-        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    check_functions(transition=transition, log_likelihood=log_likelihood)
     _checks.boolean("batched", batched)
-    initial, names = as_prior(prior), state_names
-    if names is not None:
-        names = checked_names(names, initial.d, "state_names")
-    parts = (initial, transition, log_likelihood, batched, observation_metric, names)
+    initial = as_prior(prior)
+    names = checked_state_names(state_names, initial.d)
+    options = checked_options(observation_metric, observe, observation_cdf) | names
+    model = FunctionModel(initial, transition, log_likelihood, batched, **options)
     if executor is not None:
-        model = FunctionModel(*parts)
         return parallel(model, executor, chunk=chunk, timeout=timeout, retries=retries)
     given = {"chunk": chunk != 1, "timeout": timeout is not None, "retries": retries != 0}
     if any(given.values()):
         names = " and ".join(name for name in given if given[name])
         raise ValueError(f"{names} need an executor, such as executor=ThreadPoolExecutor(8)")
-    return FunctionModel(*parts)
+    return model
+
+
+def check_functions(**functions: Any) -> None:
+    """Raise TypeError for anything that is not a function; names are those of arguments."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise TypeError(f"{name} must be a function, got {function!r}")
+
+
+def checked_options(observation_metric: Any, observe: Any, observation_cdf: Any) -> dict[str, Any]:
+    """Validate the functions that a model may have besides; return those that were given."""
+    functions = {
+        "observation_metric": observation_metric,
+        "observe": observe,
+        "observation_cdf": observation_cdf,
+    }
+    given = {name: function for name, function in functions.items() if function is not None}
+    check_functions(**given)
+    return given
+
+
+def checked_state_names(names: Iterable[str] | None, d: int) -> dict[str, tuple[str, ...]]:
+    """Validate the names of ``d`` coordinates; return them as an option of a model, if given."""
+    return {} if names is None else {"state_names": checked_names(names, d, "state_names")}
 
 
 def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
@@ -159,7 +187,11 @@ def as_prior(prior: GaussianMixture | tuple[Any, Any]) -> GaussianMixture:
         raise TypeError(f"prior must be a GaussianMixture or (mean, covariance), got {prior!r}")
     mean, covariance = prior
     _refuse_pose(mean)
-    return GaussianMixture([1.0], np.atleast_2d(_checks.real_array("prior", mean)), covariance)
+    means = np.atleast_2d(_checks.real_array("prior", mean))
+    try:
+        return GaussianMixture([1.0], means, covariance)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"prior must be a mean and a covariance that fits it: {error}") from error
 
 
 def _refuse_pose(value: Any) -> None:

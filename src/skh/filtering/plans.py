@@ -120,5 +120,7 @@ def plan_of(rule: Rule | Plan) -> Plan:
     """Return a plan as it is, and a rule as the plan with one look."""
     if isinstance(rule, Plan) and not isinstance(rule, type):
         return rule
+    if isinstance(rule, int):  # as in particle_filter(model, ys, 50)
+        raise TypeError(f"rule must be a rule such as skh.Stratified(), got {rule}: write n={rule}")
     _checks.rule("rule", rule)
     return OneLook(rule)  # type: ignore[arg-type] # a rule, as just checked

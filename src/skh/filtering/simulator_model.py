@@ -14,7 +14,7 @@ particles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,12 +22,18 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import Array
-from skh.filtering.function_model import FunctionModel, as_prior
+from skh.filtering.clock import over, takes_dt
+from skh.filtering.function_model import (
+    FunctionModel,
+    as_prior,
+    check_functions,
+    checked_options,
+    checked_state_names,
+)
 from skh.filtering.model_checks import check_real_numbers
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.sampling import scrambled_sobol
-from skh.views.attributes import checked_names
 
 Sample = Callable[[int, np.random.Generator], Any]
 SIMULATED_COMPONENTS = 2_000  # of the predictive mixture, if ``draws`` is None
@@ -53,7 +59,7 @@ class SampledPrior:
 class SimulatedTransition:
     """A transition represented by draws, whose random numbers follow from ``seed`` and t."""
 
-    simulate: Callable[[int, Array, Any], Any]
+    simulate: Callable[..., Any]
     draws: int | None
     noise_dim: int | None
     bandwidth: float
@@ -115,24 +121,39 @@ class SimulatorModel(FunctionModel):
 
     sampled_prior: SampledPrior | None = None
 
+    @property
+    def simulated(self) -> SimulatedTransition:
+        """The transition."""
+        assert isinstance(self.transition_function, SimulatedTransition)
+        return self.transition_function
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether ``simulate`` takes dt; see `skh.filtering.clock`."""
+        return takes_dt(self.simulated.simulate)
+
+    def over(self, dt: float) -> SimulatorModel:
+        """The model of a step of length ``dt``."""
+        simulate = over(self.simulated.simulate, dt)
+        return replace(self, transition_function=replace(self.simulated, simulate=simulate))
+
     def prior(self) -> GaussianMixture:
         """The distribution of x_0, or draws from it."""
         return self.initial if self.sampled_prior is None else self.sampled_prior()
 
     def seeded(self, seed: int) -> SimulatorModel:
         """Return the model with other random numbers; filters call it at each step."""
-        transition, prior = self.transition_function, self.sampled_prior
-        assert isinstance(transition, SimulatedTransition)
+        prior = self.sampled_prior
         return replace(
             self,
-            transition_function=replace(transition, seed=seed),
+            transition_function=replace(self.simulated, seed=seed),
             sampled_prior=None if prior is None else replace(prior, seed=seed),
         )
 
 
 def from_simulator(
     prior_sample: Sample | GaussianMixture | tuple[Any, Any],
-    simulate: Callable[[int, Array, Any], Any],
+    simulate: Callable[..., Any],
     log_likelihood: Callable[[int, Array, Any], Any],
     *,
     draws: int | None = None,
@@ -141,7 +162,9 @@ def from_simulator(
     bandwidth: float = 0.0,
     batched: bool = True,
     observation_metric: Callable[[int, Array], Array] | None = None,
-    state_names: Sequence[str] | None = None,
+    observe: Callable[..., Any] | None = None,
+    observation_cdf: Callable[..., Any] | None = None,
+    state_names: Iterable[str] | None = None,
 ) -> SimulatorModel:
     """Return a model whose transition can only be simulated.
 
@@ -153,7 +176,8 @@ def from_simulator(
         Draws n states x_0; or a GaussianMixture or (mean, covariance), as in
         `model_from_functions`.
     simulate : f(t, x, rng) -> (n, d) array
-        Draws one x_{t+1} for each row of ``x`` (n, d) at t; the rows of ``x`` are repeated.
+        Draws one x_{t+1} for each row of ``x`` (n, d) at t; the rows of ``x`` are repeated.  Or
+        f(t, x, rng, dt), with the time since the observation before, for observations with times.
     log_likelihood : f(t, x, y) -> (n,) array
         As in `model_from_functions`; with ``batched=False`` one number for one state (d,).
     draws : int, optional
@@ -167,8 +191,7 @@ def from_simulator(
     bandwidth : float
         Share h of the spread of each particle's draws that is moved into each of them, in [0, 1].
         Zero keeps the states as they were simulated: counts remain integers.
-    observation_metric : f(t, x) -> (d, d) or (n, d, d) array, optional
-    state_names : d strings, optional
+    observation_metric, observe, observation_cdf, state_names : optional
         As in `model_from_functions`.
 
     Examples
@@ -185,21 +208,18 @@ def from_simulator(
     >>> bool((abs(result.means[:, 0] - [20, 24, 29, 36]) < 6).all())
     True
     """
-    for name, function in (("simulate", simulate), ("log_likelihood", log_likelihood)):
-        if not callable(function):
-            raise TypeError(f"{name} must be a function, got {function!r}")
-    if observation_metric is not None and not callable(observation_metric):
-        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    check_functions(simulate=simulate, log_likelihood=log_likelihood)
+    options = checked_options(observation_metric, observe, observation_cdf)
     for name, number in (("draws", draws), ("noise_dim", noise_dim), ("prior_draws", prior_draws)):
         if number is not None or name == "prior_draws":
             _checks.positive_int(name, number)
     h = _checks.fraction("bandwidth", bandwidth)
     batched = _checks.boolean("batched", batched)
     initial, sampled = _prior(prior_sample, prior_draws, h)
-    names = None if state_names is None else checked_names(state_names, initial.d, "state_names")
+    options |= checked_state_names(state_names, initial.d)
     transition = SimulatedTransition(simulate, draws, noise_dim, h)
-    parts = (initial, transition, log_likelihood, batched, observation_metric, names)
-    return SimulatorModel(*parts, sampled)
+    parts = (initial, transition, log_likelihood, batched)
+    return SimulatorModel(*parts, sampled_prior=sampled, **options)
 
 
 def _prior(

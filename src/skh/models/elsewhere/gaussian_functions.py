@@ -12,13 +12,14 @@ Jacobian of h: the default rule and the second look need not learn it from likel
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from skh import _checks
 from skh._typing import RNG, Array
+from skh.filtering.clock import over, takes_dt
 from skh.filtering.function_model import as_prior
 from skh.filtering.observations import measured_entries
 from skh.gaussians.linear_algebra import (
@@ -32,7 +33,7 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.units import divide_lower
 from skh.models.simulation import simulate
 
-Function = Callable[[int, Array], Any]
+Function = Callable[..., Any]  # of (t, x)
 DIFFERENCE = 1e-3  # half the distance of two evaluations of h, in standard deviations of the state
 
 
@@ -56,6 +57,16 @@ class GaussianModel:
     def transition(self, t: int, x: Array) -> tuple[Array, Array]:
         """One Gaussian per row: f(t, x) and Q."""
         return self._values("f", self.f, t, x, x.shape[1]), self._noise("Q", t, x, x.shape[1])
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether f or Q takes dt; see `skh.filtering.clock`."""
+        return takes_dt(self.f) or takes_dt(self.Q)
+
+    def over(self, dt: float) -> GaussianModel:
+        """The model of a step of length ``dt``."""
+        Q = over(self.Q, dt) if callable(self.Q) else self.Q
+        return replace(self, f=over(self.f, dt), Q=Q)
 
     def log_likelihood(self, t: int, x: Array, y: Any) -> Array:
         """``log N(y | h(t, x), R)``; entries of y that are NaN were not measured."""
@@ -148,8 +159,11 @@ class GaussianModel:
 
     def _spread(self, t: int, x: Array) -> Array:
         """Return standard deviations of the coordinates of x_t: (d,)."""
+        first = np.diag(self.initial.covariance)
         if t == 0:
-            return np.asarray(np.sqrt(np.diag(self.initial.covariance)))
+            return np.asarray(np.sqrt(first))
+        if takes_dt(self.Q):  # dt is not known here, and the prior has the units of the state
+            return np.asarray(np.sqrt(first + x.var(axis=0)))
         noise = np.diagonal(self._noise("Q", t - 1, x, x.shape[1]), axis1=-2, axis2=-1)
         variance = noise.reshape(-1, x.shape[1]).mean(axis=0) + x.var(axis=0)
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
@@ -187,7 +201,8 @@ def gaussian_model(
         Of all rows of ``x`` (n, d) at once, with results (n, d) and (n, m); or, with
         ``batched=False``, of one state (d,), with results (d,) and (m,).
     Q, R : (d, d) and (m, m) arrays, or numbers, or functions of (t, x)
-        Covariances of the noise; a number is the variance of each coordinate.
+        Covariances of the noise; a number is the variance of each coordinate.  f and Q may take
+        (t, x, dt), with the time since the observation before, for observations with times.
     residual : function of (y, expected), optional
         y minus the expected values (n, m), by default their difference: for angles, wrap it here.
     jacobian : function of (t, x) -> (n, m, d), optional

@@ -142,8 +142,8 @@ def model_from_functions(
     check_functions(transition=transition, log_likelihood=log_likelihood)
     _checks.boolean("batched", batched)
     initial = as_prior(prior)
-    names = checked_state_names(state_names, initial.d)
-    options = checked_options(observation_metric, observe, observation_cdf) | names
+    options = checked_options(observation_metric, observe, observation_cdf)
+    options |= checked_state_names(state_names, initial.d)
     model = FunctionModel(initial, transition, log_likelihood, batched, **options)
     if executor is not None:
         return parallel(model, executor, chunk=chunk, timeout=timeout, retries=retries)

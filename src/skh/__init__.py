@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from skh._runtime.threads import get_threads, set_threads
 from skh.filtering.belief import Belief
+from skh.filtering.default_plan import default_plan
 from skh.filtering.function_model import model_from_functions
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
@@ -43,6 +44,7 @@ from skh.kernels.simplex_qp import solve_simplex_qp
 from skh.rules.base import Rule, WeightedPoints
 from skh.rules.matched import Matched
 from skh.rules.refined import Refine, Refined
+from skh.rules.regularized import Regularized
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
@@ -77,6 +79,7 @@ __all__ = [
     "RaoBlackwellized",
     "Refine",
     "Refined",
+    "Regularized",
     "Rule",
     "SecondLook",
     "Smoothed",
@@ -85,6 +88,7 @@ __all__ = [
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
+    "default_plan",
     "default_rule",
     "geometry",
     "get_threads",

@@ -36,7 +36,7 @@ from skh._typing import Array
 from skh.filtering.belief import Belief, Predicted
 from skh.filtering.carried_records import Ancestors, displaceable
 from skh.filtering.likelihood_information import check_information
-from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying
+from skh.filtering.model_protocols import Carry, WithoutCarry, as_carrying, can_displace
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charts import Chart
@@ -179,6 +179,11 @@ class Charted:
         if inner is not None:
             inner = displaceable(self._model).displaced(inner, ancestors)
         return ChartedCarry(self.chart.states(reference, x), reference, inner)
+
+    @property
+    def displaceable(self) -> bool:
+        """Whether the model's records can be displaced."""
+        return can_displace(self._model)
 
     def blurred(self, carry: ChartedCarry, others: Sequence[ChartedCarry]) -> ChartedCarry:
         """The records of particles with uncertain displacements."""

@@ -18,7 +18,8 @@ and Le Gland, 2001).  All other directions stay as they are:
   where the model allows them.
 
 Parts that are far apart (`gaussians.separation`) are smoothed one by one, so that modes never
-merge.
+merge.  The fewer components a part has, the farther away it must be: nothing tells a mode with one
+or two of them from a lump.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ def has_wide_components(p: GaussianMixture, share: float) -> bool:
 def distant_parts(p: GaussianMixture, index: Indices) -> Iterator[Indices]:
     """Split the components ``index`` of ``p`` into parts that are far apart."""
     q = p.selected(index) if len(index) < len(p) else p
-    two = split(q, int(MIN_PART_POINTS / PART_MASS), PART_RESOLUTION * q.covariance)
+    n, wide = int(MIN_PART_POINTS / PART_MASS), PART_RESOLUTION * q.covariance
+    two = split(q, n, wide, of_sample=True)
     if two is None:
         yield index
     else:

@@ -109,8 +109,8 @@ class SecondLook:
     def plan(self, p: Predictive, n: int, *, rng: np.random.Generator) -> Looks:
         """Yield the points of each look; is sent their log-likelihoods; return the placement."""
         if isinstance(self.rule, SmoothingRule):
-            looks = SecondLook(self.rule.rule)
-            return (yield from smoothed_looks(looks, self.rule.smoothing(p, n), p, n, rng))
+            smoothing = self.rule.smoothing(p, n)
+            return (yield from smoothed_looks(SecondLook(self.rule.rule), smoothing, p, n, rng))
         points = self._points(p, n, rng)
         rows = pilot_rows(self.rule, len(points))
         if len(rows) < POINTS_PER_SLOPE * (p.d + 1) or not points.w[rows].any():

@@ -134,8 +134,8 @@ class _View:
 def _certainty(square: Array, squares: Array) -> Array:
     """Factor of the separation of a part by its number of components, k = (sum w)^2 / sum w^2.
 
-    In a sample of one mode with K = 5 (6 dimensions) a split is found in 7 of 100 samples instead of
-    82, in one of two modes 20 standard deviations apart still in all.
+    A sample of one mode in 6 dimensions with k = 5 is split in 7 of 100 cases instead of 82, that
+    of two modes, 20 of their standard deviations apart, still in all.
     """
     k = square / np.maximum(squares, np.finfo(float).tiny)
     known = np.maximum(k - 1.0, 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from skh._typing import RNG
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel, mmd
-from skh.rules.base import Rule, Shift, WeightedPoints
+from skh.rules.base import Rule, WeightedPoints
 from skh.rules.wrappers import Wrapper
 
 

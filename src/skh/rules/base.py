@@ -135,7 +135,8 @@ def _checked_shift(shift: Shift | None, n: int, d: int, K: int) -> Shift | None:
     part = shift.part
     if part is not None:
         part = _checks.indices("the shift that a rule returns must have parts", part, K)
-        _checks.same_length("the part of the shift that a rule returns", part, "components", K)
+        if len(part) != K:
+            raise ValueError(f"the shift that a rule returns must have {K} parts, got {len(part)}")
     return Shift(
         _checks.shaped("the mean of the shift that a rule returns", shift.mean, n, d),
         _checks.shaped("the root of the shift that a rule returns", shift.root, n, d, d),

@@ -41,6 +41,7 @@ SPACINGS = 2.0  # squared distances of neighbours, that a component's variance s
 MAX_SHARE = 0.5  # of the variance, that is moved to components at most
 NO_SHARE = 1e-9  # of the variance, in directions where components have none
 LEAST_CORRELATION = 1e-6  # eigenvalue of the correlations below which a direction has no variance
+MEANS_PER_AXIS = 2  # of d + 1: the covariance of fewer means is too poor an estimate
 PART_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
 PART_MASS = 0.2  # of a part that is smoothed apart from the rest, at least
 
@@ -68,7 +69,7 @@ class Regularized(SmoothingRule):
         """Smooth ``p`` where it is lumpy; None: nowhere."""
         if isinstance(p, Predictive) and not p.smoothable:
             return None
-        if has_wide_components(p, share_of_components(n, p.d)):
+        if n < MEANS_PER_AXIS * (p.d + 1) or has_wide_components(p, share_of_components(n, p.d)):
             return None
         parts = list(distant_parts(p, np.arange(len(p))))
         kernels = [ComponentKernel.of(p.selected(index), n) for index in parts]

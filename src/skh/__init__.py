@@ -10,8 +10,8 @@
 
 A rule (`FWQuad`, `MonteCarlo`, `Stratified`, `Systematic`, `QuasiMonteCarlo`) turns a
 `GaussianMixture` into `WeightedPoints`; `ParticleFilter` and `particle_filter` apply it at each
-step of a `Model`.  `default_rule`, used if no rule is given, needs no kernel and no tuning.
-`Refined`, `Matched` and `Smoothed` wrap other rules: they move points, or smooth the mixture.
+step of a `Model`.  `default_plan`, used if no rule is given, needs no kernel and no tuning.
+`Refined`, `Matched`, `Smoothed` and `Regularized` wrap other rules: they move points, or smooth.
 `SecondLook` spends half of a rule's likelihood evaluations where the other half says it matters.
 `RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
 `geometry.Charted` models have states with angles or poses; `trajectory` and `scores` read, align

@@ -40,7 +40,7 @@ def particle_filter(
     ys : observations
         Anything that ``model.log_likelihood`` takes; None or all NaN if nothing was measured.
         Partly missing vectors are passed to the likelihood, with their NaN.
-    rule : Rule or Plan, default ``SecondLook(default_rule())``
+    rule : Rule or Plan, default ``default_plan()``
     n : int
         Number of particles requested from the rule at each step.
     rng : Generator, int or None

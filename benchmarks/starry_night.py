@@ -32,6 +32,7 @@ RULES = {
     "PF": skh.Stratified(),
     "default": skh.default_rule(),
     "second look": skh.SecondLook(),
+    "default plan": skh.default_plan(),
 }
 
 

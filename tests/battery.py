@@ -26,6 +26,7 @@ RULES = {
     "default": skh.default_rule(),
     "Stratified, matched": skh.Matched(skh.Stratified()),
     "Stratified, smoothed": skh.Smoothed(skh.Stratified()),
+    "Stratified, regularized": skh.Regularized(skh.Stratified()),
 }
 UNEQUAL_WEIGHTS = {
     "FW-LS",
@@ -35,4 +36,4 @@ UNEQUAL_WEIGHTS = {
     "pairwise",
     "default",
 }
-SMOOTHING = {"Stratified, smoothed"}
+SMOOTHING = {"Stratified, smoothed", "Stratified, regularized"}

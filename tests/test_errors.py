@@ -679,6 +679,19 @@ def test_types_returned_by_a_rule_are_checked(changed, message):
         skh.particle_filter(MODEL, [0.0], rule, 2)
 
 
+def test_parts_of_a_shift_are_one_number_per_component():
+    def rule_with(part):
+        def rule(p, n, *, rng=None):
+            points = skh.Smoothed(skh.Stratified())(p, n, rng=rng)
+            return replace(points, shift=replace(points.shift, part=part))
+
+        return rule
+
+    for part, message in ((np.zeros(7, int), "have 1 parts, got 7"), ([0.5], "in 0..0, got")):
+        with pytest.raises(ValueError, match=f"the shift that a rule returns must .*{message}"):
+            skh.particle_filter(MODEL, [0.0], rule_with(part), 2)
+
+
 def test_a_rule_that_fails_can_be_repeated_with_the_same_random_numbers():
     fail = {"now": True}
 

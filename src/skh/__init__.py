@@ -10,8 +10,8 @@
 
 A rule (`FWQuad`, `MonteCarlo`, `Stratified`, `Systematic`, `QuasiMonteCarlo`) turns a
 `GaussianMixture` into `WeightedPoints`; `ParticleFilter` and `particle_filter` apply it at each
-step of a `Model`.  `default_rule`, used if no rule is given, needs no kernel and no tuning.
-`Refined`, `Matched` and `Smoothed` wrap other rules: they move points, or smooth the mixture.
+step of a `Model`.  `default_plan`, used if no rule is given, needs no kernel and no tuning.
+`Refined`, `Matched`, `Smoothed` and `Regularized` wrap other rules: they move points, or smooth.
 `SecondLook` spends half of a rule's likelihood evaluations where the other half says it matters.
 `RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
 `geometry.Charted` models have states with angles or poses; `trajectory` and `scores` read, align
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from skh._runtime.threads import get_threads, set_threads
 from skh.files.container import SavedFileError
 from skh.filtering.belief import Belief
+from skh.filtering.default_plan import default_plan
 from skh.filtering.function_model import model_from_functions
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
@@ -47,6 +48,7 @@ from skh.kernels.simplex_qp import solve_simplex_qp
 from skh.rules.base import Rule, WeightedPoints
 from skh.rules.matched import Matched
 from skh.rules.refined import Refine, Refined
+from skh.rules.regularized import Regularized
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
@@ -89,6 +91,7 @@ __all__ = [
     "RaoBlackwellized",
     "Refine",
     "Refined",
+    "Regularized",
     "Residuals",
     "Rule",
     "SavedFileError",
@@ -99,6 +102,7 @@ __all__ = [
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
+    "default_plan",
     "default_rule",
     "from_particles",
     "from_simulator",

@@ -52,11 +52,6 @@ def test_no_step_has_more_evaluations_than_points(name, n):
     assert np.isfinite(result.log_evidence)
 
 
-def test_a_rule_that_smooths_is_refused():
-    with pytest.raises(ValueError, match="rule must not smooth"):
-        skh.SecondLook(skh.Smoothed(skh.Stratified()))
-
-
 def range_bearing(outliers=0.0):
     """A robot that measures ranges and bearings to three landmarks, with a share of outliers."""
     landmarks = np.array([[-4.0, -3.0], [4.0, -3.0], [0.0, 5.0]])

@@ -141,6 +141,7 @@ AROUND = {
     "matched": skh.Matched,
     "refined": skh.Refined,
     "smoothed": skh.Smoothed,
+    "regularized": skh.Regularized,
     "measured": lambda rule: skh.Measured(rule, KERNEL),
 }
 

@@ -48,6 +48,7 @@ RULES = {
     "refined and reweighed": skh.Refined(refine=skh.Refine(8, reweigh=True)),
     "matched": skh.Matched(skh.Stratified()),
     "smoothed": skh.Smoothed(skh.Matched(skh.default_rule())),
+    "regularized": skh.Regularized(skh.default_rule()),
     "measured": skh.Measured(skh.Systematic(), skh.GaussianKernel(0.5)),
     "systematic search": skh.FWQuad(
         skh.GaussianKernel(1.0), search_points=700, search=skh.Systematic()
@@ -353,5 +354,8 @@ CASES: dict[str, Case] = {
     **{f"Rao-Blackwellized, {k}": rao_blackwellized(rule) for k, rule in FILTER_RULES.items()},
     **{f"charted, {k}": charted(rule) for k, rule in FILTER_RULES.items()},
     **{f"UAV, {k}": flown(FILTER_RULES[k]) for k in ("stratified", "default", "smoothed")},
+    "Rao-Blackwellized, default plan": rao_blackwellized(skh.default_plan()),
+    "charted, default plan": charted(skh.default_plan()),
+    "UAV, default plan": flown(skh.default_plan()),
     **{f"experiment, {config.name}": experiment(config) for config in RECORDED},
 }

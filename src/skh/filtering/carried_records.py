@@ -1,6 +1,6 @@
 r"""Carried records: gather them by ancestor, and adapt them where a rule displaced particles.
 
-A rule may draw a point from a displaced component (`rules.smoothed`) and report the displacement
+A rule may draw a point from a displaced component (`rules.smoothing`) and report the displacement
 as a `rules.base.Shift`.  The ancestor and its record are then displaced too: a particle displaced
 forwards gets the correlated change in velocity and map.  With weights w, means m_i of the
 components and any quantity v_i of particle i (a coordinate, the mean of a Kalman filter), a shift
@@ -11,7 +11,8 @@ components and any quantity v_i of particle i (a coordinate, the mean of a Kalma
 
 For v = m the change is :math:`\Delta`: under a linear transition a displaced particle leads exactly
 to the displaced component.  The residual of the regression stays with the particle.  If particles
-have several components each (modes, say), each kind of component has its own regression.
+have several components each (modes, say), each kind of component has its own regression; and so
+has each part of the mixture that was displaced by itself.
 
 If the shift is uncertain with covariance L L', each column of L is added to it in turn, and the
 resulting differences of the record are added to its covariances.  This is exact for linear models.
@@ -56,16 +57,24 @@ class Ancestors:
     """The ancestors of n points, and their displacements."""
 
     index: Indices  # (n,): the particle
-    kind: Indices  # (n,): which of the particle's components
+    group: Indices  # (n,): whose regression applies
     shift: Array  # (n, d)
-    regressions: Sequence[Array]  # per kind (d, particles): product with values = slopes
+    regressions: Sequence[Array]  # per group (d, particles): product with values = slopes
 
     @classmethod
-    def of(cls, component: Indices, shift: Array, p: Predictive) -> Ancestors:
-        """Return the ancestors of displaced components of ``p``."""
+    def of(
+        cls, component: Indices, shift: Array, p: Predictive, part: Indices | None = None
+    ) -> Ancestors:
+        """Return the ancestors of displaced components of ``p``; ``part`` is as in `Shift`."""
         each = p.components_per_particle
-        kinds = [_regression(p.weights[k::each], p.means[k::each]) for k in range(each)]
-        return cls(component // each, component % each, shift, kinds)
+        part = np.zeros(len(p), dtype=np.intp) if part is None else part
+        regressions = [
+            _regression(np.where(part == k, p.weights, 0.0)[kind::each], p.means[kind::each])
+            for k in range(part.max() + 1)
+            for kind in range(each)
+        ]
+        group = part[component] * each + component % each
+        return cls(component // each, group, shift, regressions)
 
     def rows(self, carry: C) -> C:
         """Gather the ancestors' rows of ``carry`` unchanged."""
@@ -76,8 +85,8 @@ class Ancestors:
         v = values.reshape(len(values), -1)
         moved = v[self.index]
         for k, regression in enumerate(self.regressions):
-            of_kind = self.kind == k
-            moved[of_kind] += self.shift[of_kind] @ (regression @ (v - v[:1]))  # less rounding
+            rows = self.group == k
+            moved[rows] += self.shift[rows] @ (regression @ (v - v[:1]))  # less rounding
         return moved.reshape(-1, *values.shape[1:])
 
 
@@ -111,7 +120,8 @@ def move_records(
         return check_carry(moved, n, where, old.carry)
     columns = shift.mean + np.moveaxis(shift.root, -1, 0)  # (d, n, d)
     component, x = np.tile(points.component, 1 + d), np.tile(points.x, (1 + d, 1))
-    ancestors = Ancestors.of(component, np.concatenate([shift.mean, *columns]), p)
+    by = np.concatenate([shift.mean, *columns])
+    ancestors = Ancestors.of(component, by, p, shift.part)
     records = displaceable(model).displaced(old.carry, ancestors)
     records = check_carry(records, len(x), "model.displaced", old.carry)
     records = model.move(t, ancestors.moved(old.x), records, x)  # one call for all

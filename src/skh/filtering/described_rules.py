@@ -26,12 +26,13 @@ from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.rules.base import Rule
 from skh.rules.matched import Matched
 from skh.rules.refined import Refine, Refined
+from skh.rules.regularized import Regularized
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Stratified, Systematic
 from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
 
 RULES = (MonteCarlo, Stratified, Systematic, QuasiMonteCarlo, FWQuad, SecondLook, OneLook)
-WRAPPERS = (Matched, Measured, Refined, Smoothed)
+WRAPPERS = (Matched, Measured, Refined, Regularized, Smoothed)
 PARTS = (BlendedPairwise, FullyCorrective, Herding, LineSearch, OpenLoop, Pairwise)
 CLASSES = {kind.__name__: kind for kind in (*RULES, *WRAPPERS, *PARTS, GaussianKernel, Refine)}
 PLAIN_VALUES = (bool, int, float, str, type(None))

@@ -20,7 +20,8 @@ instead of writing into the given ones.  Optional methods:
 - a parameter ``dt`` of ``transition`` and ``move``: the time since the observation before, for
   observations with times (see `skh.filtering.clock`);
 - ``displaced(carry, ancestors)``, ``blurred(carry, others)``: records of particles displaced by
-  `skh.Smoothed` (see `skh.filtering.carried_records`);
+  `skh.Smoothed` and `skh.Regularized` (see `skh.filtering.carried_records`), the second of which
+  does nothing without them, or with ``displaceable = False``;
 - ``observation_metric(t, x)``, of plain models too: Fisher information of y_t in the state, such as
   H' R^-1 H, (d, d) or (n, d, d), for rules that choose their own kernel, such as the default rule.
   Without it, it is learned from the likelihoods (see `skh.filtering.likelihood_information`).
@@ -211,7 +212,7 @@ def prior_of(model: CarryingModel) -> Predictive:
     prior = model.prior()
     if not isinstance(prior, GaussianMixture):
         raise TypeError(f"model.prior() must return a GaussianMixture, got {prior!r}")
-    return Predictive.of(prior)
+    return Predictive.of(prior, smoothable=False)
 
 
 def propagate(model: CarryingModel, t: int, x: Array, w: Array, carry: Carry) -> Predictive:
@@ -227,7 +228,17 @@ def propagate(model: CarryingModel, t: int, x: Array, w: Array, carry: Carry) ->
             f"model.transition at t={t} must return (means, covariances) or a GaussianMixture "
             f"for the {n} particles in {d} dimensions: {error}"
         ) from error
+    if not can_displace(model):
+        p = Predictive.of(p, p.components_per_particle, smoothable=False)
     return p
+
+
+def can_displace(model: CarryingModel) -> bool:
+    """Whether particles can be displaced, as smoothing needs: with their records, if any."""
+    if isinstance(model, WithoutCarry):
+        return True
+    able = callable(getattr(model, "displaced", None)) and callable(getattr(model, "blurred", None))
+    return able and bool(getattr(model, "displaceable", True))
 
 
 def propagate_jointly(model: CarryingModel, t: int, x: Array, w: Array, carry: Carry) -> Predictive:

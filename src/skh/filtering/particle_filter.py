@@ -31,6 +31,7 @@ from skh.filtering.conversation import (
     advance,
     evaluated,
 )
+from skh.filtering.default_plan import default_plan
 from skh.filtering.forecasts import Forecasts
 from skh.filtering.likelihood_information import (
     LearnedInformation,
@@ -52,7 +53,6 @@ from skh.filtering.notices import Watched
 from skh.filtering.observations import fill_masked, is_missing
 from skh.filtering.plans import Placement, Plan, plan_of
 from skh.filtering.saving import Saving
-from skh.filtering.second_look import SecondLook
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import Rule, checked_points
 
@@ -61,7 +61,7 @@ class ParticleFilter(Forecasts, Watched, Saving):
     """A particle filter for streams: pass one observation at a time to `step`.
 
     ``rule`` turns each predictive mixture into ``n`` weighted points, step 3 of Algorithm 2; or it
-    is a plan (see `skh.filtering.plans`), by default ``SecondLook(default_rule())``.  ``rng`` is a
+    is a plan (see `skh.filtering.plans`), by default `skh.default_plan`.  ``rng`` is a
     Generator, a seed or None.
 
     >>> import skh
@@ -98,7 +98,7 @@ class ParticleFilter(Forecasts, Watched, Saving):
     ) -> None:
         self._model = as_carrying(model)
         self._informant = model if tells_information(model) else None
-        self._plan = plan_of(SecondLook() if rule is None else rule)
+        self._plan = plan_of(default_plan() if rule is None else rule)
         self._uses_information = self._plan.uses_information
         self._n = _checks.positive_int("n", n)
         self._rng = _checks.generator(rng)

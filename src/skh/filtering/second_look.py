@@ -21,6 +21,9 @@ Gaussian mixture, for which the same rule places the other points:
 
 Given x, a component has the same probability under p and q, since the surrogate depends on x alone.
 So ancestors, carried records and Rao-Blackwellization remain right.
+
+A rule that smooths (`Smoothed`, `Regularized`) does so first, and all looks are at the smoothed
+mixture (`smoothed_looks`).
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from skh._typing import Array, Indices
 from skh.filtering.likelihood_information import relative_to_best
 from skh.filtering.looks import Taken, combine, subset, weighted_ess
 from skh.filtering.plans import Look, Looks, Placement
+from skh.filtering.smoothed_looks import smoothed_looks, unsmoothed
 from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
 from skh.filtering.surrogates.parabola import Parabola, Whitening
 from skh.frank_wolfe.default import default_rule
@@ -47,7 +51,7 @@ from skh.kernels.quadrature_weights import resolution
 from skh.rules.base import Rule, WeightedPoints, checked_points, important_first
 from skh.rules.matched import Matched
 from skh.rules.sampling import QuasiMonteCarlo
-from skh.rules.smoothed import smooths
+from skh.rules.smoothing import SmoothingRule, smooths
 
 POINTS_PER_SLOPE = 2  # points of the pilot for each of the d + 1 coefficients c and b, at least
 POINTS_PER_COEFFICIENT = 0.5  # of the whole parabola, to go where the pilot has not been
@@ -92,9 +96,10 @@ class SecondLook:
 
     def __post_init__(self) -> None:
         _checks.rule("rule", self.rule)
-        if smooths(self.rule):
+        if smooths(unsmoothed(self.rule)):
             raise ValueError(
-                f"rule must not smooth: the surrogate multiplies p itself, got {self.rule!r}"
+                "a rule that smooths must be outermost: the surrogate multiplies the smoothed "
+                f"mixture, got {self.rule!r}"
             )
 
     @property
@@ -104,6 +109,9 @@ class SecondLook:
 
     def plan(self, p: Predictive, n: int, *, rng: np.random.Generator) -> Looks:
         """Yield the points of each look; is sent their log-likelihoods; return the placement."""
+        if isinstance(self.rule, SmoothingRule):
+            smoothing = self.rule.smoothing(p, n)
+            return (yield from smoothed_looks(SecondLook(self.rule.rule), smoothing, p, n, rng))
         points = self._points(p, n, rng)
         rows = pilot_rows(self.rule, len(points))
         if len(rows) < POINTS_PER_SLOPE * (p.d + 1) or not points.w[rows].any():

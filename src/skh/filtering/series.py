@@ -17,13 +17,13 @@ from skh._typing import RNG, Array
 from skh.filtering.belief import Belief
 from skh.filtering.checkpoint import Checkpoint
 from skh.filtering.clock import Time, times_of
+from skh.filtering.default_plan import default_plan
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Look, Plan
 from skh.filtering.result import FilterResult, quantile_levels, stack_fields, summary
-from skh.filtering.second_look import SecondLook
 from skh.rules.base import Rule
 from skh.views.attributes import checked_names, model_names, run_attributes, seed_of
 
@@ -54,7 +54,7 @@ def particle_filter(
     ys : observations
         Anything that ``model.log_likelihood`` takes; None or all NaN if nothing was measured.
         Partly missing vectors are passed to the likelihood, with their NaN.
-    rule : Rule or Plan, default ``SecondLook(default_rule())``
+    rule : Rule or Plan, default ``default_plan()``
     n : int
         Number of particles requested from the rule at each step.
     rng : Generator, int or None
@@ -125,7 +125,7 @@ def described_run(
     model: Any, rule: Rule | Plan | None, pf: ParticleFilter, rng: RNG, levels: Array
 ) -> dict[str, Any]:
     """Return the fields of a `FilterResult` that say what was run."""
-    names, rule = model_names(model), SecondLook() if rule is None else rule
+    names, rule = model_names(model), default_plan() if rule is None else rule
     return {
         "quantile_levels": tuple(levels.tolist()),
         "state_names": names and checked_names(names, pf.predict().d, "model.state_names"),

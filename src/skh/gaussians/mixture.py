@@ -174,7 +174,10 @@ class GaussianMixture:
         """Move a ``share`` of the covariance of the means to all components; keep moments."""
         share = _checks.fraction("share", share)
         means = self.mean + (1 - share) ** 0.5 * (self.means - self.mean)
-        covariances = self.matrices + share * self.covariance_of_means
+        return self.with_components(means, self.matrices + share * self.covariance_of_means)
+
+    def with_components(self, means: Array, covariances: Array) -> GaussianMixture:
+        """Return the mixture with other components, valid ones, of the same weights."""
         return self._derived(self._known(self._weights, means, covariances))
 
     def selected(self, index: Indices) -> GaussianMixture:

@@ -13,7 +13,9 @@ class Predictive(GaussianMixture):
 
     Each particle has ``components_per_particle`` consecutive components.  ``information`` (d, d) is
     the expected Fisher information of the next observation about the state (see
-    `filtering.likelihood_information`), or None.  Derived mixtures keep both.
+    `filtering.likelihood_information`), or None.  A mixture that is not ``smoothable`` (a prior, or
+    of particles that cannot be displaced) is left as it is by `Regularized`.  Derived mixtures keep
+    all three.
 
     >>> import numpy as np
     >>> p = Predictive.of(GaussianMixture([1.0], [[0.0, 0.0]], 1.0), information=np.eye(2))
@@ -24,6 +26,7 @@ class Predictive(GaussianMixture):
 
     components_per_particle: int = 1
     information: Array | None = None
+    smoothable: bool = True
 
     @classmethod
     def of(
@@ -31,24 +34,28 @@ class Predictive(GaussianMixture):
         p: GaussianMixture,
         components_per_particle: int = 1,
         information: Array | None = None,
+        smoothable: bool = True,
     ) -> Predictive:
         """Attach metadata to the mixture ``p``."""
         predictive = object.__new__(cls)
         predictive.__dict__.update(
-            p.__dict__, components_per_particle=components_per_particle, information=information
+            p.__dict__,
+            components_per_particle=components_per_particle,
+            information=information,
+            smoothable=smoothable,
         )
         return predictive
 
     def with_information(self, information: Array | None) -> Predictive:
         """Return the same mixture with other ``information``."""
-        return self.of(self, self.components_per_particle, information)
+        return self.of(self, self.components_per_particle, information, self.smoothable)
 
     def selected(self, index: Indices) -> GaussianMixture:
         """Return the mixture of the components ``index``; they need not belong to one particle."""
-        return self.of(super().selected(index), information=self.information)
+        return self.of(super().selected(index), 1, self.information, self.smoothable)
 
     def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
-        """Keep both; the information only if ``A`` is invertible.
+        """Keep them; the information only if ``A`` is invertible.
 
         The likelihood is a function of x, and of A x only where x follows from A x.
         """
@@ -56,4 +63,4 @@ class Predictive(GaussianMixture):
         if F is not None and A is not None:
             inverse = invert(A) if invertible(A) else None
             F = None if inverse is None else symmetric(inverse.T @ F @ inverse)
-        return self.of(p, self.components_per_particle, F)
+        return self.of(p, self.components_per_particle, F, self.smoothable)

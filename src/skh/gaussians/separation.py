@@ -33,19 +33,22 @@ from skh.gaussians.mixture import GaussianMixture
 SEPARATION = 4.5  # of a part from the next component, in its standard deviations
 RESOLVED_VARIANCE = 0.04  # least variance that counts as resolved, relative to the resolution
 MIN_PART_POINTS = 10.0  # of a part
+MIN_PART_SAMPLE = 2.0  # components of a part of a sample, counted by their weights
+FEW_COMPONENTS = 10.0  # that halve the certainty of a part's spread
 NO_WIDTH = 1e-12  # unit where components have no size, relative to the mixture's spread
 CONSTANT_WIDTH = 1e-6  # the same where the mixture has no spread, relative to the values
 WIDTH_JITTER = 1e-10  # share of each mean variance added to components, which may be singular
 
 
 def split(
-    p: GaussianMixture, n: int, resolution: Array, least: float = 0.0
+    p: GaussianMixture, n: int, resolution: Array, least: float = 0.0, *, of_sample: bool = False
 ) -> tuple[Indices, Indices] | None:
     """Return the components of the most separated part and of the rest, or None without parts.
 
     ``n`` points will represent ``p``; ``resolution`` (d, d) is the covariance of the smallest
     Gaussian that the whole mixture can be resolved with.  Components of weight zero are left out.
-    Both parts get at least ``least`` points.
+    Both parts get at least ``least`` points.  ``of_sample``: components are narrow and their means
+    a sample, in which a few of them are close to each other by chance; see `_certainty`.
 
     >>> p = GaussianMixture([0.2, 0.5, 0.3], [[0.0], [1e6], [1.0]], 1.0)
     >>> split(p, 20, p.covariance)
@@ -58,9 +61,9 @@ def split(
     view = _View(w / w.sum(), p.means[there], S[there] if S.ndim == 3 else S, resolution)
     if not view.wide:
         return None
-    cuts = [view.cut(key, n, least) for key in (view.position, -view.position)]
+    cuts = [view.cut(key, n, least, of_sample) for key in (view.position, -view.position)]
     if S.ndim == 3:
-        cuts.append(view.cut(np.sqrt(view.variance), n, least, by_size=True))
+        cuts.append(view.cut(np.sqrt(view.variance), n, least, of_sample, by_size=True))
     separation, part, rest = max(cuts, key=lambda cut: cut[0])
     return (there[np.sort(part)], there[np.sort(rest)]) if separation >= SEPARATION else None
 
@@ -100,7 +103,7 @@ class _View:
         return bool((width >= SEPARATION * size.min(axis=1)).any())
 
     def cut(
-        self, key: Array, n: int, least: float, *, by_size: bool = False
+        self, key: Array, n: int, least: float, of_sample: bool, *, by_size: bool = False
     ) -> tuple[float, Indices, Indices]:
         """Cut off the first components in the order of ``key``, where they are most separated.
 
@@ -119,11 +122,24 @@ class _View:
         start = np.zeros_like(key) if by_size else np.cumsum(w * key, axis=1) / mass
         separation = (key[:, 1:] - start[:, :-1]) / np.sqrt(spread2[:, :-1])
         enough = (n * mass >= max(MIN_PART_POINTS, least)) & (n * (1.0 - mass) >= least)
+        if of_sample:
+            separation *= _certainty(mass**2, np.cumsum(w**2, axis=1))[:, :-1]
         eligible = enough & (spread2 < self.resolved[:, None])
         separation = np.where(eligible[:, :-1], separation, 0.0)
         axis, last = np.unravel_index(separation.argmax(), separation.shape)
         chosen = order[axis]
         return float(separation[axis, last]), chosen[: last + 1], chosen[last + 1 :]
+
+
+def _certainty(square: Array, squares: Array) -> Array:
+    """Factor of the separation of a part by its number of components, k = (sum w)^2 / sum w^2.
+
+    A sample of one mode in 6 dimensions with k = 5 is split in 7 of 100 cases instead of 82, that
+    of two modes, 20 of their standard deviations apart, still in all.
+    """
+    k = square / np.maximum(squares, np.finfo(float).tiny)
+    known = np.maximum(k - 1.0, 0.0)
+    return np.where(k >= MIN_PART_SAMPLE, known / (known + FEW_COMPONENTS), 0.0)
 
 
 def _units(within: Array, between: Array, size: Array) -> Array:

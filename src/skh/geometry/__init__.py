@@ -5,7 +5,8 @@ Imports `filtering` and what it imports.
 """
 
 from skh.geometry import rotation
-from skh.geometry.charted import Charted, ChartedCarry
+from skh.geometry.charted import Charted
+from skh.geometry.charted_records import ChartedCarry
 from skh.geometry.charted_states import paths_of, reference_of, states_of
 from skh.geometry.charts import SE2, SE3, Angles, Chart, Pose, in_space, wrap
 

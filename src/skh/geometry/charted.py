@@ -27,30 +27,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._typing import Array
-from skh.filtering.belief import Belief, Predicted
+from skh.filtering.belief import Belief
 from skh.filtering.carried_records import Ancestors, displaceable
 from skh.filtering.clock import model_over, wants_dt
 from skh.filtering.likelihood_information import check_information
-from skh.filtering.model_protocols import Carry, Transition, WithoutCarry, as_carrying, reseeding
+from skh.filtering.model_protocols import (
+    Carry,
+    Transition,
+    WithoutCarry,
+    as_carrying,
+    can_displace,
+    reseeding,
+)
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
+from skh.geometry.charted_records import ChartedCarry, carry_of
 from skh.geometry.charts import Chart
 from skh.geometry.stack import State, mapped, read_only, rows_of, state_and_spread, tiled
-
-
-class ChartedCarry(NamedTuple):
-    """Each particle's state and record, and the reference of the next chart in every row."""
-
-    states: State
-    reference: State
-    inner: Carry
 
 
 class Charted:
@@ -198,6 +198,11 @@ class Charted:
             inner = displaceable(self._model).displaced(inner, ancestors)
         return ChartedCarry(self.chart.states(reference, x), reference, inner)
 
+    @property
+    def displaceable(self) -> bool:
+        """Whether the model's records can be displaced."""
+        return can_displace(self._model)
+
     def blurred(self, carry: ChartedCarry, others: Sequence[ChartedCarry]) -> ChartedCarry:
         """The records of particles with uncertain displacements."""
         if carry.inner is None:
@@ -284,11 +289,3 @@ def _refuse_what_is_for_vectors(model: Any) -> None:
             f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "
             "it as a CarryingModel instead (see skh.filtering.model_protocols)"
         )
-
-
-def carry_of(belief: Belief | Predicted) -> ChartedCarry:
-    """Return the records of a belief of a `Charted` model."""
-    carry = getattr(belief, "carry", None)
-    if not isinstance(carry, ChartedCarry):
-        raise TypeError(f"belief must come from a Charted model, got {belief!r}")
-    return carry

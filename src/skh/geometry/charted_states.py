@@ -6,7 +6,7 @@ from skh._typing import Array
 from skh.filtering.belief import Belief, Predicted
 from skh.filtering.model_protocols import gather
 from skh.filtering.result import FilterResult, stack_fields, trace_ancestors
-from skh.geometry.charted import carry_of
+from skh.geometry.charted_records import carry_of
 from skh.geometry.stack import State, mapped, read_only
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from skh._typing import RNG
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel, mmd
-from skh.rules.base import Rule, Shift, WeightedPoints
+from skh.rules.base import Rule, WeightedPoints
 from skh.rules.wrappers import Wrapper
 
 
@@ -59,5 +59,7 @@ class Whitened(Wrapper):
             return self.rule(p, n, rng=rng)
         L = np.linalg.cholesky(p.covariance)
         points = self.rule(p.linear_map(np.linalg.inv(L)), n, rng=rng)
-        shift = points.shift and Shift(points.shift.mean @ L.T, L @ points.shift.root)
+        shift = points.shift and replace(
+            points.shift, mean=points.shift.mean @ L.T, root=L @ points.shift.root
+        )
         return replace(points, x=points.x @ L.T, shift=shift)

@@ -31,11 +31,13 @@ class Shift:
     """Displacement of the component of each point before the point was drawn from it.
 
     Given the points it has this ``mean`` (n, d) and covariances L L' for the L in ``root``
-    (n, d, d); see `filtering.carried_records`.
+    (n, d, d); see `filtering.carried_records`.  If parts of the mixture were displaced one by one,
+    ``part`` (K,) is the number of each component's part.
     """
 
     mean: Array
     root: Array
+    part: Indices | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,17 +122,23 @@ def checked_points(points: P, p: GaussianMixture) -> P:
     if (i := first_not_finite(x.ravel())) >= 0:
         raise ValueError(f"rule must return finite points, got {x[i // p.d]} at {i // p.d}")
     index = _checks.indices("rule must return components", component, len(p))
-    shift = _checked_shift(points.shift, *x.shape)
+    shift = _checked_shift(points.shift, *x.shape, len(p))
     usual = x is points.x and w is points.w and index is points.component and shift is None
     return points if usual else replace(points, x=x, w=w, component=index, shift=shift)
 
 
-def _checked_shift(shift: Shift | None, n: int, d: int) -> Shift | None:
+def _checked_shift(shift: Shift | None, n: int, d: int, K: int) -> Shift | None:
     if shift is None:
         return None
     if not isinstance(shift, Shift):
         raise TypeError(f"the shift that a rule returns must be a Shift or None, got {shift!r}")
+    part = shift.part
+    if part is not None:
+        part = _checks.indices("the shift that a rule returns must have parts", part, K)
+        if len(part) != K:
+            raise ValueError(f"the shift that a rule returns must have {K} parts, got {len(part)}")
     return Shift(
         _checks.shaped("the mean of the shift that a rule returns", shift.mean, n, d),
         _checks.shaped("the root of the shift that a rule returns", shift.root, n, d, d),
+        part,
     )

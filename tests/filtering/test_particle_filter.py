@@ -737,7 +737,7 @@ def test_models_of_functions_may_have_the_law_of_their_observations(make):
     assert exact.pit[0, 0] == pytest.approx(stats.norm.cdf(0.5, scale=2**0.5), abs=0.01)
     with pytest.raises(TypeError, match="observe must be a function, got 3"):
         make(observe=3)
-    with pytest.raises(TypeError, match="state_names must be a sequence of strings, got 'level'"):
+    with pytest.raises(TypeError, match="state_names must be a sequence of 1 strings, got 'level'"):
         make(state_names="level")
 
 

@@ -161,7 +161,10 @@ def test_texts_are_short(result):
     lines = repr(result).splitlines()
     assert len(lines) == 2
     assert max(map(len, lines)) <= 100
-    assert lines[0] == "FilterResult: 6 steps in 2 dimensions, SecondLook(), n=20"
+    assert (
+        lines[0]
+        == "FilterResult: 6 steps in 2 dimensions, SecondLook(Regularized(default_rule())), n=20"
+    )
 
 
 def test_html_is_well_formed_and_escaped(result):

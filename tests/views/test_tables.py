@@ -113,7 +113,10 @@ def test_attributes_are_plain_and_say_how_to_run_again():
     np.testing.assert_array_equal(first.means, again.means)
     assert all(isinstance(value, str | int | float) for value in first.attributes.values())
     assert set(first.attributes) >= {"model", "rule", "n", "seed", "skh", "numpy", "python", "date"}
-    assert skh.particle_filter(MODEL, YS, n=20, rng=3).attributes["rule"] == "SecondLook()"
+    assert (
+        skh.particle_filter(MODEL, YS, n=20, rng=3).attributes["rule"]
+        == "SecondLook(Regularized(default_rule()))"
+    )
     assert seed_of(None, np.random.default_rng(2**100)) == str(2**100)
     generator = np.random.default_rng(0)
     assert seed_of(generator, generator) == "Generator(PCG64)"
@@ -126,7 +129,7 @@ def test_descriptions_are_one_short_line():
         assert "0x" not in described(value)
         assert "\n" not in described(value)
         assert len(described(value)) <= 200
-    assert described(skh.Refined(skh.Stratified())) == "Refined(rule=Stratified())"
+    assert described(skh.Refined(skh.Stratified())) == "Refined(Stratified())"
 
 
 class Seconds(NamedTuple):

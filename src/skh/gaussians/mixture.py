@@ -50,9 +50,8 @@ class GaussianMixture:
     >>> p = GaussianMixture([0.25, 0.75], [[0.0], [4.0]], 1.0)
     >>> p.mean, p.covariance
     (array([3.]), array([[4.]]))
-    >>> x, component = p.sample(5, rng=0)
-    >>> x.shape, component.shape
-    ((5, 1), (5,))
+    >>> [a.shape for a in p.sample(5, rng=0)]  # points and their components
+    [(5, 1), (5,)]
     """
 
     weights: Array
@@ -167,8 +166,7 @@ class GaussianMixture:
     def widened(self, factor: float) -> GaussianMixture:
         """Return the mixture with all covariances multiplied by ``factor``."""
         factor = _checks.positive("factor", factor)
-        covariances = np.asarray(factor * self.covariances)
-        return self._derived(self._known(self._weights, self._means, covariances))
+        return self.with_components(self._means, np.asarray(factor * self.covariances))
 
     def shrunk(self, share: float) -> GaussianMixture:
         """Move a ``share`` of the covariance of the means to all components; keep moments."""
@@ -184,8 +182,8 @@ class GaussianMixture:
         """Return the mixture of the components ``index``, with their relative weights."""
         index = _checks.indices("index must hold numbers", index, len(self))
         w, S = self.weights[index], self.covariances
-        covariances = S[index] if S.ndim in (1, 3) else S.copy()
-        return self._derived(self._known(w / w.sum(), self.means[index], covariances))
+        S = S[index] if S.ndim in (1, 3) else S.copy()
+        return self._derived(self._known(w / w.sum(), self.means[index], S))
 
     def times(self, bump: Bump) -> tuple[GaussianMixture, float]:
         """Return p times ``bump``, normalised, and the logarithm of its integral.

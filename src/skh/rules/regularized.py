@@ -35,6 +35,8 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.gaussians.separation import MIN_PART_POINTS, split
 from skh.kernels.quadrature_weights import resolution
+from skh.rules.base import Rule
+from skh.rules.matched import Matched
 from skh.rules.smoothing import Smoothing, SmoothingRule
 
 SPACINGS = 2.0  # squared distances of neighbours, that a component's variance should be at least
@@ -64,6 +66,15 @@ class Regularized(SmoothingRule):
     >>> (np.trace(q.matrices) / np.trace(q.covariance)).round(3)
     np.float64(0.5)
     """
+
+    @property
+    def placing(self) -> Rule:
+        """Points with the moments of the smoothed mixture, which are those of the mixture.
+
+        A rule's points have too little variance.  Lumps hide that; without them it would add up
+        over the steps.
+        """
+        return Matched(self.rule)
 
     def smoothing(self, p: GaussianMixture, n: int) -> Smoothing | None:
         """Smooth ``p`` where it is lumpy; None: nowhere."""

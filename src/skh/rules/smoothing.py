@@ -69,7 +69,13 @@ class SmoothingRule(Wrapper):
         smoothing = self.smoothing(p, n)
         if smoothing is None:
             return checked_points(self.rule(p, n, rng=rng), p)
-        return smoothing.displaced(checked_points(self.rule(smoothing.q, n, rng=rng), smoothing.q))
+        q = smoothing.q
+        return smoothing.displaced(checked_points(self.placing(q, n, rng=rng), q))
+
+    @property
+    def placing(self) -> Rule:
+        """The rule for points of a smoothed mixture."""
+        return self.rule
 
     def smoothing(self, p: GaussianMixture, n: int) -> Smoothing | None:
         """Smooth ``p`` for ``n`` points; None: leave it as it is."""

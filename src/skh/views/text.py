@@ -44,8 +44,10 @@ def _record(value: Any) -> str:
     if type(value) is type(default_rule()) and value == default_rule():
         return "default_rule()"
     changed = [f for f in fields(value) if f.repr and not _is_default(f, getattr(value, f.name))]
-    parts = (f"{f.name}={_described(getattr(value, f.name))}" for f in changed)
-    return f"{type(value).__name__}({', '.join(parts)})"
+    parts = ((f.name, _described(getattr(value, f.name))) for f in changed)
+    # Rules are around rules by position.
+    texts = (text if name == "rule" else f"{name}={text}" for name, text in parts)
+    return f"{type(value).__name__}({', '.join(texts)})"
 
 
 def _is_default(field: Field[Any], value: Any) -> bool:

@@ -63,9 +63,6 @@ WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the
 BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
 LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
-MAIN_SHARE = 0.8  # of the posterior mass that a surrogate explains where the pilot is lost
-EXPLAINED = 1.0  # log-likelihood above the surrogate, at most, of a point that it explains
-LEAST_MASS = 1e-300  # to divide by
 SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
 EXACT_ERROR = 1e-3  # the same, at which the likelihood is taken for a parabola everywhere
 MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more needs a trial
@@ -224,7 +221,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     share = min(ordinary, pilot.efficiency)
     if share < WORTHWHILE * (n - n1) / n * exp(-(min(error, 1e3) ** 2)):
         return verdict("guided: the surrogate is accurate", fit, error)
-    if is_lost(fit, pilot) and explained_share(fit(frame(pilot.points.x)), pilot) > MAIN_SHARE:
+    if is_lost(fit, pilot):
         return verdict("guided: the pilot missed the peak", fit, error)
     return verdict("a second look does not promise more", None, error)
 
@@ -238,17 +235,6 @@ def is_lost(fit: Parabola, pilot: Taken) -> bool:
         return few and determined and fit.unexplained < MAX_UNEXPLAINED
     dense = n1 >= POINTS_PER_SLOPE_WITH_FLOOR * (d + 1) and resolution(n1, d) < MAX_SPACING
     return dense and pilot.efficiency < LOST_EFFICIENCY
-
-
-def explained_share(surrogate: Array, pilot: Taken) -> float:
-    """Share of the pilot's posterior mass, above a floor, at points that the surrogate explains.
-
-    A likelihood along a curve, or with several peaks, leaves much of it at the others.
-    """
-    level = relative_to_best(pilot.log_likelihood)
-    likelihood = np.exp(level)
-    mass = pilot.points.w * np.maximum(likelihood - np.median(likelihood), 0.0)
-    return float(mass[level - surrogate < EXPLAINED].sum() / max(float(mass.sum()), LEAST_MASS))
 
 
 def weighted_error(fit: Parabola, pilot: Taken) -> float:

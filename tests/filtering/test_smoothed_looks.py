@@ -87,9 +87,17 @@ def partly_hidden():
 
 @each_smoothing
 def test_the_pilot_has_the_displaced_records_of_the_rule(rule):
-    """Its points are every other one of the smoothing rule's, so their records are the same."""
+    """Its points are every other one of the inner rule's, for the smoothed mixture."""
+
+    def displaced(p, n, *, rng=None):
+        smoothing = rule.smoothing(p, n)
+        return INNER(p, n, rng=rng) if smoothing is None else smoothed_points(smoothing, n, rng)
+
+    def smoothed_points(smoothing, n, rng):
+        return smoothing.displaced(INNER(smoothing.q, n, rng=rng))
+
     _, model, ys = partly_hidden()
-    pilot, all_points, plain = first_questions(model, ys, [skh.SecondLook(rule), rule, INNER])
+    pilot, all_points, plain = first_questions(model, ys, [skh.SecondLook(rule), displaced, INNER])
     np.testing.assert_array_equal(pilot.x, all_points.x[::2])
     assert not np.array_equal(pilot.x, plain.x[::2])
     for a, b in zip(pilot.carry, all_points.carry, strict=True):

@@ -33,6 +33,31 @@ class Observations(NamedTuple):
     missing: NDArray[np.bool_]
 
 
+class RunInputs(NamedTuple):
+    """What the page says about a run besides its result."""
+
+    names: tuple[str, ...]
+    times: Times | None
+    observations: Observations
+    truth: Array | None
+    settings: list[tuple[str, str]]
+
+
+def check_inputs(
+    result: FilterResult, names: Any, times: Any, observations: Any, truth: Any, settings: Any
+) -> RunInputs:
+    """Validate what a caller tells about a run; what is None is taken from the result."""
+    T, d = result.means.shape
+    n_z = 0 if result.z_means is None else result.z_means.shape[1]
+    return RunInputs(
+        check_names(result.state_names if names is None else names, d, n_z),
+        check_times(result.times if times is None else times, T),
+        check_observations(observations, result),
+        check_truth(truth, T, d, n_z),
+        check_settings(result.attributes if settings is None else settings),
+    )
+
+
 def check_result(result: Any) -> FilterResult:
     """Validate a result."""
     if not isinstance(result, FilterResult):

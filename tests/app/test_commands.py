@@ -99,7 +99,9 @@ def test_run_gives_the_numbers_of_the_library(folder):
     np.testing.assert_array_equal([float(r["x0_mean"]) for r in table], expected.means[:, 0])
     assert table[2]["time"].startswith("2024-01-03")
     assert (folder / "run" / "plot.png").read_bytes().startswith(b"\x89PNG")
-    assert "stochastic_volatility on data.csv" in (folder / "run" / "run.html").read_text()
+    page = (folder / "run" / "run.html").read_text()
+    assert "stochastic_volatility on data.csv" in page
+    assert '"observedNames":["y"]' in page  # the column of the table
     assert sorted(p.name for p in (folder / "run").iterdir()) == [
         "plot.png",
         "run.html",

@@ -166,13 +166,14 @@ def data_of(result: FilterResult, centres: Centres, inputs: RunInputs) -> dict[s
 
 def packed_inputs(inputs: RunInputs) -> dict[str, Any]:
     """Return what the caller says about the run."""
-    names, times, (observed, missing), truth, _ = inputs
+    names, times, (observed, missing, observed_names), truth, _ = inputs
     return {
         "names": names,
         "times": None if times is None else packed(times.values, "f8"),
         "dates": times is not None and times.dates,
         "missing": packed(missing, "i4"),
         "observed": None if observed is None else packed(observed, "f8"),
+        "observedNames": observed_names,
         "truth": None if truth is None else packed(truth, "f8"),
     }
 

@@ -25,6 +25,7 @@ def write_run_html(
     path: str | PathLike[str],
     *,
     observations: Iterable[Any] | None = None,
+    observation_names: Sequence[str] | None = None,
     times: Any = None,
     names: Sequence[str] | None = None,
     title: str | None = None,
@@ -44,6 +45,8 @@ def write_run_html(
         File to write, in an existing folder; an old one is replaced as a whole or not at all.
     observations : T observations
         Drawn if they are numbers or vectors of equal length; None or NaN: nothing was measured.
+    observation_names : m strings
+        Of the numbers of one observation.
     times : T increasing numbers or dates
         By default those of the result; without any, steps are numbered from zero.
     names : d strings
@@ -65,7 +68,9 @@ def write_run_html(
     """
     check_result(result)
     file, heading = as_path("path", path), check_title(title)
-    inputs = check_inputs(result, names, times, observations, truth, settings)
+    inputs = check_inputs(
+        result, names, times, observations, observation_names, truth, settings
+    )
     remarks = []
     if observations is not None and inputs.observations.values is None:
         remarks.append("The observations are not vectors of equal length: they are not drawn.")
@@ -119,10 +124,13 @@ def _strips(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("looks", "likelihood evaluations"),
         ("evidence", "log-evidence increment"),
     ]
-    return ([("observed", "observation")] if data["observed"] else []) + strips
+    names = data["observedNames"]
+    label = f"observation {names[0]}" if len(names) == 1 else "observation"
+    return ([("observed", label)] if data["observed"] else []) + strips
 
 
 def _strip(name: str, label: str) -> str:
+    label = escape(label)
     return (
         f'<figure><figcaption><b>{label}</b> <output id="{name}-value" aria-live="off"></output>'
         "</figcaption>"

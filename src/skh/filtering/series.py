@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Plan
-from skh.filtering.result import FilterResult, quantile_levels, summary
+from skh.filtering.result import FilterResult, MeanState, quantile_levels, summary
 from skh.filtering.result_builder import ResultBuilder
 from skh.rules.base import Rule
 from skh.views.attributes import checked_names, model_names, run_attributes, seed_of
@@ -108,7 +108,7 @@ class Series:
     saved: NoCheckpoint
     levels: Array
     skips: bool
-    mean_state: Callable[[Belief], Any] | None
+    mean_state: MeanState | None
 
     def run(
         self, observations: Iterable[tuple[Any, Time | None]], total: int | None, report: Report

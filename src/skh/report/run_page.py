@@ -68,9 +68,7 @@ def write_run_html(
     """
     check_result(result)
     file, heading = as_path("path", path), check_title(title)
-    inputs = check_inputs(
-        result, names, times, observations, observation_names, truth, settings
-    )
+    inputs = check_inputs(result, names, times, observations, observation_names, truth, settings)
     remarks = []
     if observations is not None and inputs.observations.values is None:
         remarks.append("The observations are not vectors of equal length: they are not drawn.")

@@ -116,8 +116,13 @@ def test_real_times_are_drawn(result):
 
 def test_one_step_and_one_particle_can_be_drawn():
     result = skh.particle_filter(MODEL, YS[:1], skh.Stratified(), 1, rng=0, history=True)
-    drawn(result.plot())
-    drawn(result.plot_particles(0))
+    *states, _, _ = drawn(result.plot())
+    for k, axis in enumerate(states):
+        mean = next(line for line in axis.lines if line.get_label() == "mean")
+        np.testing.assert_array_equal(mean.get_xydata(), [[0, result.means[0, k]]])
+    assert len(states) == result.means.shape[1]
+    [axis] = drawn(result.plot_particles(0))
+    np.testing.assert_array_equal(axis.collections[0].get_offsets(), result.history[0].x)
 
 
 def test_particles_of_looks_are_drawn_apart(result):

@@ -178,7 +178,7 @@ def _scenario(given: dict[str, dict[str, Any]], path: Path | None) -> Scenario:
 
 @dataclass(frozen=True)
 class _Place:
-    """A scenario file, for messages; on the command line there is none."""
+    """A scenario file, for messages; its path is None for arguments of the command line."""
 
     path: Path | None
     text: str

@@ -54,7 +54,9 @@ from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
-    from skh import geometry, models, report, scores, trajectory  # noqa: F401
+    from skh import geometry, models, report
+    from skh import scores as scores
+    from skh import trajectory as trajectory
     from skh.filtering.residuals import Residuals, pit
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator

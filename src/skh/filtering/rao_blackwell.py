@@ -35,7 +35,7 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.carried_records import Ancestors, scatter
 from skh.filtering.clock import over, takes_dt
-from skh.filtering.function_model import as_prior
+from skh.filtering.function_model import as_prior, checked_state_names
 from skh.filtering.model_checks import check_per_particle, check_real_numbers, check_z_prior
 from skh.filtering.observations import measured_entries
 from skh.gaussians.linear_algebra import (
@@ -89,6 +89,8 @@ class RaoBlackwellized:
         ``z`` (n, n_z), they return (value, Jacobian with respect to z, noise).
     residual : f(y, predicted), optional
         Difference of observation and prediction, if not plain subtraction (for angles, say).
+    state_names : strings, optional
+        Names of the coordinates of x, for tables and figures; those of z are z0, z1 and so on.
 
     Examples
     --------
@@ -119,8 +121,10 @@ class RaoBlackwellized:
         cross_noise: Callable[[int, Array], Any] | None = None,
         extended: bool = False,
         residual: Callable[[Array, Array], Array] = np.subtract,
+        state_names: Sequence[str] | None = None,
     ) -> None:
         self._prior = as_prior(prior)
+        self.state_names = checked_state_names(state_names, self._prior.d).get("state_names")
         self._z_prior = z_prior if callable(z_prior) else check_z_prior(z_prior)
         self._functions = {
             "x_dynamics": x_dynamics,

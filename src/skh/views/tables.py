@@ -33,6 +33,12 @@ def state_names(result: Any, names: Any = None) -> tuple[str, ...]:
     return tuple(own) if own else tuple(f"x{k}" for k in range(d))
 
 
+def hidden_names(result: Any) -> tuple[str, ...]:
+    """Return the names of the hidden part, z0, z1, ..., if there is one."""
+    n_z = 0 if result.z_means is None else result.z_means.shape[1]
+    return tuple(f"z{k}" for k in range(n_z))
+
+
 def times_of(result: Any) -> NDArray[Any]:
     """Return the times of the steps: the real ones if they are known, else 0, 1, ..."""
     times = getattr(result, "times", None)

@@ -54,7 +54,7 @@ from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
-    from skh import geometry, models, report, scores, trajectory  # noqa: F401
+    from skh import geometry, models, report, robotics, scores, trajectory  # noqa: F401
     from skh.filtering.residuals import Residuals, pit
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
@@ -122,13 +122,14 @@ __all__ = [
     "pit",
     "rao_blackwellize",
     "report",
+    "robotics",
     "set_threads",
     "solve_simplex_qp",
     "student_t",
 ]
 
 # Loaded on first use: together they take as long as all the rest.
-LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
+LATE_MODULES = ("geometry", "models", "report", "robotics", "scores", "trajectory")
 LATE_NAMES = {
     "Residuals": "skh.filtering.residuals",
     "from_particles": "skh.models.elsewhere.particles",

@@ -81,21 +81,21 @@ def test_information_is_the_expected_hessian(outliers):
     """Minus the second derivative of the log-density, averaged over y; outliers ignore states."""
     sensor = replace(SENSOR, outliers=outliers, longest=12.0, view=2 * np.pi)
     rng, n, h = np.random.default_rng(3), 3_000, 1e-4
-    r, b = sensor.measured(STATE[None], np.arange(1))
+    at = sensor.project(STATE[None], LANDMARKS[:1])[0, 0]
     e = rng.standard_normal((n // 2, 2)) * [sensor.range_noise, sensor.bearing_noise]
-    y = np.concatenate([[r[0, 0], b[0, 0]] + e, [r[0, 0], b[0, 0]] - e])  # antithetic
+    y = at + np.concatenate([e, -e])  # antithetic
     false = rng.random(n) < outliers
     y[false] = rng.uniform([0, -np.pi], [12.0, np.pi], (n, 2))[false]
     steps = [h * np.eye(3)[k] * s for k in range(3) for s in (1, -1)]
     states = STATE + np.array(steps)
     log_p = np.array([sensor.log_likelihood(states, [[0, *row]]) for row in y])
     score = (log_p[:, ::2] - log_p[:, 1::2]) / (2 * h)
-    F = sensor.information(STATE[None], [[0, r[0, 0], b[0, 0]]])[0]
+    F = sensor.information(STATE[None], [[0, *at]])[0]
     sd = np.sqrt(F.diagonal())
     np.testing.assert_allclose(
         score.T @ score / n / np.outer(sd, sd), F / np.outer(sd, sd), atol=0.08
     )
-    unknown = sensor.information(STATE[None], [[-1, r[0, 0], b[0, 0]]])[0]
+    unknown = sensor.information(STATE[None], [[-1, *at]])[0]
     np.testing.assert_allclose(unknown, F)
     range_only = RangeSensor(LANDMARKS, 0.2, mount=MOUNT).information(STATE[None], [[0, 4.0]])[0]
     assert np.linalg.matrix_rank(range_only) == 1
@@ -110,10 +110,20 @@ def differences(f, chart, state, d, h=1e-6):
 
 def test_derivatives_of_sightings():
     def measured(state):
-        return np.stack(SENSOR.measured(state[None], np.arange(3)), axis=-1)[0]
+        return SENSOR.project(state[None], LANDMARKS)[0]
 
-    H = SENSOR.jacobian(STATE[None], np.arange(3))[0]
+    H = SENSOR.jacobian(STATE[None], LANDMARKS)[0]
     np.testing.assert_allclose(H, differences(measured, SE2(), STATE, 3), atol=1e-7)
+    h = 1e-6
+    shifted = [
+        SENSOR.project(STATE[None], LANDMARKS + h * e)
+        - SENSOR.project(STATE[None], LANDMARKS - h * e)
+        for e in np.eye(2)
+    ]
+    G = SENSOR.landmark_jacobian(STATE[None], LANDMARKS)
+    np.testing.assert_allclose(G, np.stack(shifted, axis=-1) / (2 * h), atol=1e-7)
+    found = SENSOR.triangulate(STATE[None], SENSOR.project(STATE[None], LANDMARKS)[0])
+    np.testing.assert_allclose(found[0], LANDMARKS, atol=1e-12)
 
 
 @pytest.mark.parametrize("camera", [MONO, STEREO], ids=["pinhole", "stereo"])

@@ -116,7 +116,7 @@ def averaged_hessian(sensor, state, scans, h):
 def test_information_is_about_the_expected_hessian(kind):
     """The map consists of cells, so it holds for wide steps, and roughly."""
     angles = np.linspace(-np.pi, np.pi, 120, endpoint=False)
-    weights = dict(z_hit=0.9, z_short=0.0, z_max=0.0, z_rand=0.1)
+    weights = {"z_hit": 0.9, "z_short": 0.0, "z_max": 0.0, "z_rand": 0.1}
     sensor = kind(office(0.05), angles, 15.0, **weights, sigma_hit=0.2, max_beams=120)
     rng = np.random.default_rng(3)
     scans = [sensor.observe(STATE, rng) for _ in range(40)]

@@ -25,6 +25,7 @@ from skh.robotics.sensors import (
     Sensors,
     StereoCamera,
 )
+from skh.robotics.slam import FastSLAM, LandmarkMap, fastslam_model, landmark_map
 
 __all__ = [
     "BeamModel",
@@ -32,7 +33,9 @@ __all__ = [
     "BodyStep",
     "DeadReckoning",
     "DifferentialDrive",
+    "FastSLAM",
     "ImuRates",
+    "LandmarkMap",
     "LikelihoodFieldModel",
     "Localization",
     "OdometryStep",
@@ -46,6 +49,8 @@ __all__ = [
     "StereoCamera",
     "VelocityMotion",
     "VelocitySteps",
+    "fastslam_model",
+    "landmark_map",
     "localization_model",
     "preintegrate",
     "preintegrate_rates",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import skh
+from robot_drives import simulated
 from skh.geometry import SE2, SE3, Pose, rotation
 from skh.robotics import (
     BodyRates,
@@ -23,25 +24,6 @@ SENSOR = RangeBearing(LANDMARKS, 0.1, 0.02, outliers=0.02)
 DRIVE = DifferentialDrive(0.01, 0.01, 0.01, 0.01)
 START = np.array([0.0, 0.0, 0.3])
 SPREAD = np.diag([0.1, 0.1, 0.05]) ** 2
-
-
-def simulated(motion, sensor, start, controls, chart, rng):
-    """A path, and what the sensor observes from it."""
-    states, ys = [start], [sensor.observe(start, rng)]
-    stack = (
-        (lambda s: s[None])
-        if not isinstance(start, Pose)
-        else (lambda s: Pose(*(a[None] for a in s)))
-    )
-    for control in controls:
-        means, S = motion.move(stack(states[-1]), control)
-        noise = np.linalg.cholesky(S[0] + 1e-15 * np.eye(len(S[0]))) @ rng.standard_normal(
-            len(S[0])
-        )
-        mean = means[0] if not isinstance(start, Pose) else Pose(*(a[0] for a in means))
-        states.append(chart.plus(mean, noise))
-        ys.append(sensor.observe(states[-1], rng))
-    return states, ys
 
 
 def kalman(motion, sensor, start, covariance, controls, ys):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import skh
+from robot_drives import simulated
 from skh.geometry import SE2, SE3, Pose
 from skh.robotics import (
     BodyRates,
@@ -17,7 +18,6 @@ from skh.robotics import (
     fastslam_model,
     landmark_map,
 )
-from test_localization import simulated
 
 LANDMARKS = np.array([[4.0, 1.0], [3.0, -3.0], [-1.0, 4.0]])
 NONE = np.empty((0, 2))

@@ -9,7 +9,6 @@
 All units are SI: metres, radians, seconds.  Poses in the plane are rows (x, y, heading).
 """
 
-from skh.robotics.controls import BodyRates, BodyStep, VelocitySteps
 from skh.robotics.log_timelines import timeline_of
 from skh.robotics.logs import (
     CarmenLog,
@@ -34,8 +33,6 @@ from skh.robotics.maps import read_carmen_map, read_map, read_ros_map
 from skh.robotics.timeline import Timeline, merge
 
 __all__ = [
-    "BodyRates",
-    "BodyStep",
     "CarmenLog",
     "LandmarkLog",
     "Landmarks",
@@ -48,7 +45,6 @@ __all__ = [
     "StereoRig",
     "Timeline",
     "VelocityOdometry",
-    "VelocitySteps",
     "data_file",
     "data_folder",
     "merge",

@@ -1,4 +1,4 @@
-"""Timelines: the readings of several sensors as the steps of a filter, with what was driven between.
+"""Timelines: readings of several sensors as the steps of a filter, and what was driven between.
 
 A step is made at a reading; the odometry between two steps becomes one control.  With thresholds,
 as AMCL has them, readings are skipped until the robot has moved or turned enough.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -108,15 +109,17 @@ def merge(
     several sensors a dictionary of those that saw something.  Readings within ``window`` seconds
     of the first one are one step.  A reading becomes a step when the robot has moved by
     ``min_way`` metres or turned by ``min_turn`` radians since the last one, or ``max_wait`` seconds
-    have passed; without the first two, every reading does.  If ``max_gap`` is given, there are steps
-    without an observation wherever readings are farther apart.  Controls are `BodyStep` or
-    `VelocitySteps`, or what ``control`` makes of them.
+    have passed; without the first two, every reading does.  If ``max_gap`` is given, there are
+    steps without an observation wherever readings are farther apart.
+
+    The control of a step is a `BodyStep` by poses, or a tuple of `Velocities`; ``control`` makes
+    something else of it, such as ``lambda drive: preintegrate(VelocityMotion(...), drive)``.
 
     >>> drive = VelocityOdometry([0.0, 1.0, 2.0], forward=[1.0, 1.0, 1.0], turning=[0.0, 0.0, 0.0])
     >>> seen = Sightings([0.5, 1.5, 1.5], ids=[1, 1, 2], ranges=[3, 2, 4], bearings=[0, 0, 1])
     >>> steps = merge(drive, seen)
-    >>> steps.times, steps.controls[0].pose, len(steps.observations[1])
-    (array([0.5, 1.5]), array([1., 0., 0.]), 2)
+    >>> steps.times, len(steps.controls[0]), len(steps.observations[1])
+    (array([0.5, 1.5]), 2, 2)
     """
     several = _sensors(readings)
     travel = travel_of(odometry)
@@ -137,7 +140,7 @@ def merge(
     steps = _with_gaps_filled(times[events], max_gap)
     return Timeline(
         steps,
-        [_control(travel, *pair, control) for pair in zip(steps[:-1], steps[1:], strict=True)],
+        [_control(travel, *pair, control) for pair in pairwise(steps)],
         [seen.get(t) for t in steps],
         None if truth is None else truth.at(steps, LONGEST_TRUTH_GAP),
         notes,
@@ -194,7 +197,7 @@ def _with_gaps_filled(times: Array, max_gap: float | None) -> Array:
         return times
     max_gap = _checks.positive("max_gap", max_gap)
     parts = [times[:1]]
-    for a, b in zip(times[:-1], times[1:], strict=True):
+    for a, b in pairwise(times):
         count = int(np.ceil((b - a) / max_gap * (1 - 1e-12)))
         parts.append(np.append(a + (b - a) / count * np.arange(1, count), b))
     return np.concatenate(parts)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from skh.geometry.charts import Pose
+from skh.robotics.controls import BodyRates
 from skh.robotics.logs.carmen import CarmenLog
 from skh.robotics.logs.landmark_mat import LandmarkLog
 from skh.robotics.logs.mrclam import MrclamLog
 from skh.robotics.logs.stereo_mat import StereoLog
-from skh.robotics.motion.controls import Rates
 from skh.robotics.timeline import Timeline, merge
 
 
@@ -45,7 +45,7 @@ def _of_landmarks(log: LandmarkLog, **options: Any) -> Timeline:
 
 @timeline_of.register
 def _of_stereo(log: StereoLog) -> Timeline:
-    rates = zip(log.velocities[:-1], log.turn_rates[:-1], np.diff(log.times), strict=True)
+    rates = zip(np.diff(log.times), log.velocities[:-1], log.turn_rates[:-1], strict=True)
     seen = [None if np.isnan(y).all() else y for y in log.pixels]
     truth = log.truth and Pose(log.truth.positions, log.truth.rotations)
-    return Timeline(log.times, [Rates(*r) for r in rates], seen, truth)
+    return Timeline(log.times, [BodyRates(*r) for r in rates], seen, truth)

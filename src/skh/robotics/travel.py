@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from skh._typing import Array
+from skh.robotics.controls import BodyStep, VelocitySteps, dead_reckoned
 from skh.robotics.logs.readings import Odometry, VelocityOdometry
-from skh.robotics.motion.controls import BodyStep, Velocities
 
 
 class Travel(Protocol):
@@ -30,7 +30,7 @@ class Travel(Protocol):
         """Poses (m, 3) in the odometry's frame."""
         ...
 
-    def between(self, start: float, end: float) -> BodyStep | tuple[Velocities, ...]:
+    def between(self, start: float, end: float) -> BodyStep | VelocitySteps:
         """The control between two times."""
         ...
 
@@ -68,7 +68,7 @@ class PoseTravel:
 
     def between(self, start: float, end: float) -> BodyStep:
         """The second pose as seen from the first."""
-        return BodyStep.between(*self.poses(np.array([start, end])))
+        return BodyStep.between(*self.poses(np.array([start, end])), float(end - start))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,23 +104,10 @@ class VelocityTravel:
         along = np.column_stack([chord * np.cos(middle), chord * np.sin(middle), turn])
         return np.asarray(self._corners[k] + along)
 
-    def between(self, start: float, end: float) -> tuple[Velocities, ...]:
+    def between(self, start: float, end: float) -> VelocitySteps:
         """The velocities between two times."""
         o = self.odometry
         first = int(np.searchsorted(o.times, start, side="right")) - 1
         stop = max(int(np.searchsorted(o.times, end, side="left")), first + 1)
         corners = np.concatenate([[start], o.times[first + 1 : stop], [end]])
-        rows = zip(o.forward[first:stop], o.turning[first:stop], np.diff(corners), strict=True)
-        return tuple(Velocities(*(float(value) for value in row)) for row in rows)
-
-
-def dead_reckoned(durations: Array, forward: Array, turning: Array) -> Array:
-    """Poses (m + 1, 3) after arcs of constant velocities, from (0, 0, 0); headings not wrapped."""
-    dt, v, w = (np.asarray(a, dtype=np.float64) for a in (durations, forward, turning))
-    turns = w * dt
-    headings = np.append(0.0, np.cumsum(turns))
-    chords = v * dt * np.sinc(turns / (2 * np.pi))  # NumPy's sinc has a pi in it
-    middle = headings[:-1] + turns / 2
-    x = np.append(0.0, np.cumsum(chords * np.cos(middle)))
-    y = np.append(0.0, np.cumsum(chords * np.sin(middle)))
-    return np.column_stack([x, y, headings])
+        return VelocitySteps(np.diff(corners), o.forward[first:stop], o.turning[first:stop])

@@ -99,8 +99,8 @@ def _errors(log: Log, result: FilterResult, at: Indices) -> tuple[Array, Array]:
 
 def placed(start: Record, time: float, place: Array) -> Record:
     """A record of a position in the plane or in space, at a time."""
-    x, y, *z = (_rounded(value) for value in place)
-    return replace(start, time=_rounded(time), x=x, y=y, **({"z": z[0]} if z else {}))
+    x, y, z = (_rounded(value) for value in (*place, np.nan)[:3])
+    return replace(start, time=_rounded(time), x=x, y=y, z=z)
 
 
 def _rounded(value: float) -> float:

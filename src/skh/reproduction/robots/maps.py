@@ -35,9 +35,7 @@ def trajectory(
     times = sorted({r.time for r in records if r.rule.startswith(PARTICLE_OF)})
     chosen = np.linspace(0, len(times) - 1, min(CLOSE_UPS, len(times))).round().astype(int)
     figure = style.blank(COLUMN * len(rules), 7.0 if times else 4.4)
-    parts: list[Any] = [figure]
-    if times:
-        parts = list(figure.subfigures(2, 1, height_ratios=[3, 2]))
+    parts: Any = figure.subfigures(2, 1, height_ratios=[3, 2]) if times else [figure]
     above, *below = parts
     axes = above.subplots(1, len(rules), squeeze=False, sharex=True, sharey=True)
     for axis, rule in zip(axes.flat, rules, strict=True):

@@ -1,0 +1,63 @@
+"""Robots: maps, logs of their sensors, and timelines made of them.
+
+    import skh.robotics as robotics
+
+    log = robotics.read_carmen_log("robotdata1.log.gz")
+    grid = robotics.read_map("wean.dat.gz")
+    timeline = robotics.timeline_of(log, min_way=0.1, min_turn=0.1)
+
+All units are SI: metres, radians, seconds.  Poses in the plane are rows (x, y, heading).
+"""
+
+from skh.robotics.controls import BodyRates, BodyStep, VelocitySteps
+from skh.robotics.log_timelines import timeline_of
+from skh.robotics.logs import (
+    CarmenLog,
+    LandmarkLog,
+    Landmarks,
+    MrclamLog,
+    Odometry,
+    PlanarPath,
+    Scans,
+    Sightings,
+    StereoLog,
+    StereoRig,
+    VelocityOdometry,
+    data_file,
+    data_folder,
+    read_carmen_log,
+    read_landmark_log,
+    read_mrclam,
+    read_stereo_log,
+)
+from skh.robotics.maps import read_carmen_map, read_map, read_ros_map
+from skh.robotics.timeline import Timeline, merge
+
+__all__ = [
+    "BodyRates",
+    "BodyStep",
+    "CarmenLog",
+    "LandmarkLog",
+    "Landmarks",
+    "MrclamLog",
+    "Odometry",
+    "PlanarPath",
+    "Scans",
+    "Sightings",
+    "StereoLog",
+    "StereoRig",
+    "Timeline",
+    "VelocityOdometry",
+    "VelocitySteps",
+    "data_file",
+    "data_folder",
+    "merge",
+    "read_carmen_log",
+    "read_carmen_map",
+    "read_landmark_log",
+    "read_map",
+    "read_mrclam",
+    "read_ros_map",
+    "read_stereo_log",
+    "timeline_of",
+]

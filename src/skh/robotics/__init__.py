@@ -11,6 +11,15 @@ Units are SI: metres, radians, seconds.  Poses in the plane are rows (x, y, head
 """
 
 from skh.robotics.controls import BodyRates, BodyStep, OdometryStep, PoseStep, VelocitySteps
+from skh.robotics.localiser import (
+    Cluster,
+    Fix,
+    KLDSampling,
+    Localiser,
+    LostTest,
+    clusters_of,
+    free_space,
+)
 from skh.robotics.localization import Localization, localization_model
 from skh.robotics.log_timelines import timeline_of
 from skh.robotics.logs import (
@@ -59,13 +68,18 @@ __all__ = [
     "BodyRates",
     "BodyStep",
     "CarmenLog",
+    "Cluster",
     "DeadReckoning",
     "DifferentialDrive",
+    "Fix",
     "ImuRates",
+    "KLDSampling",
     "LandmarkLog",
     "Landmarks",
     "LikelihoodFieldModel",
+    "Localiser",
     "Localization",
+    "LostTest",
     "MrclamLog",
     "Odometry",
     "OdometryStep",
@@ -86,8 +100,10 @@ __all__ = [
     "VelocityMotion",
     "VelocityOdometry",
     "VelocitySteps",
+    "clusters_of",
     "data_file",
     "data_folder",
+    "free_space",
     "localization_model",
     "merge",
     "preintegrate",

@@ -82,7 +82,7 @@ class PinholeCamera:
         seen, pixels = self.pixels(y)
         error = (pixels - self.project(states, self.landmarks[seen])) @ self._whitening.T
         log_g = -0.5 * (error**2).sum(axis=-1) + self._log_norm
-        return np.asarray(floored(log_g, self.outliers, self._log_uniform).sum(axis=1))
+        return np.asarray(floored(log_g, self.outliers, self.log_uniform).sum(axis=1))
 
     def information(self, states: Pose, y: Any) -> Array:
         """Information (n, 6, 6) of y about increments of each pose."""
@@ -111,6 +111,10 @@ class PinholeCamera:
     def project(self, states: Pose, landmarks: Array) -> Array:
         """Pixels (n, m, 2 or 4) of landmarks (m, 3) or (n, m, 3) seen from n poses."""
         return self._pixels(self.camera_points(states, landmarks))
+
+    def difference(self, values: Array, predicted: Array) -> Array:
+        """Errors of pixels."""
+        return np.asarray(values - predicted)
 
     def _pixels(self, points: Array) -> Array:
         x, y, z = np.moveaxis(points, -1, 0)
@@ -154,6 +158,25 @@ class PinholeCamera:
         seen = np.flatnonzero(~np.isnan(y).any(axis=1))
         return seen, _checks.real_array("y", y[seen])
 
+    def features(self, y: Any) -> tuple[Indices, Array]:
+        """Ids and pixels of what is seen, for a map that is being made.
+
+        An observation has rows (id, pixels), or rows of pixels whose ids are 0, 1, 2 ...
+        """
+        y = _checks.floats("y", y)
+        if y.size == 0:
+            return np.empty(0, dtype=np.intp), np.empty((0, self.width))
+        if y.ndim != 2 or y.shape[1] not in (self.width, self.width + 1):
+            raise ValueError(
+                f"y must have rows of {self.width} pixels, perhaps after an id, got {y.shape}"
+            )
+        ids = np.arange(len(y)) if y.shape[1] == self.width else y[:, 0]
+        seen = ~np.isnan(y).any(axis=1)
+        whole = np.asarray(ids[seen], dtype=np.intp)
+        if (whole != ids[seen]).any() or len(np.unique(whole)) < len(whole):
+            raise ValueError(f"y must have ids that are integers, each once, got {ids[seen]}")
+        return whole, _checks.real_array("y", y[seen, -self.width :])
+
     @cached_property
     def _whitening(self) -> Array:
         return np.asarray(np.linalg.inv(np.linalg.cholesky(self.covariance)))
@@ -163,14 +186,14 @@ class PinholeCamera:
         return float(np.log(self._whitening.diagonal()).sum() - self.width / 2 * log(2 * pi))
 
     @property
-    def _log_uniform(self) -> float:
+    def log_uniform(self) -> float:
         """Log-density of an outlier."""
         return -self.width / 2 * log(self._image[0] * self._image[1])
 
     @cached_property
     def _factor(self) -> float:
         """Share of the Gaussian's information that outliers leave."""
-        whitened = self._log_uniform - float(np.log(self._whitening.diagonal()).sum())
+        whitened = self.log_uniform - float(np.log(self._whitening.diagonal()).sum())
         return information_factor(self.width, self.outliers, whitened)
 
 

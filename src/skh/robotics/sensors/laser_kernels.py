@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import cos, erf, exp, expm1, floor, log, pi, sin, sqrt
+from math import cos, erf, exp, expm1, hypot, log, pi, sin, sqrt
 
 from skh._numba.compiling import compiled
 from skh.models.robot_sensors.kernels import cast_beam
@@ -70,11 +70,27 @@ def interpolated(table, column, row):
     rows, columns = table.shape
     u = min(max(column - 0.5, 0.0), columns - 1.0)
     v = min(max(row - 0.5, 0.0), rows - 1.0)
-    j, i = min(int(floor(u)), max(columns - 2, 0)), min(int(floor(v)), max(rows - 2, 0))
+    j, i = min(int(u), max(columns - 2, 0)), min(int(v), max(rows - 2, 0))
     a, b = u - j, v - i
     right, up = min(j + 1, columns - 1), min(i + 1, rows - 1)
     low = (1.0 - a) * table[i, j] + a * table[i, right]
     return (1.0 - b) * low + b * ((1.0 - a) * table[up, j] + a * table[up, right])
+
+
+@compiled
+def distance_at(distances, column, row, scale):
+    """Distance to the nearest obstacle; outside of the map, on by the way back to it."""
+    rows, columns = distances.shape
+    across = max(0.0, -column, column - columns)
+    down = max(0.0, -row, row - rows)
+    return interpolated(distances, column, row) + scale * hypot(across, down)
+
+
+@compiled
+def end_distances(out, distances, cells, scale):
+    """Set ``out`` (m,) to the distances at ``cells`` (m, 2), (column, row)."""
+    for k in range(len(cells)):
+        out[k] = distance_at(distances, cells[k, 0], cells[k, 1], scale)
 
 
 @compiled
@@ -90,6 +106,6 @@ def field_log_likelihoods(values, distances, places, headings, angles, ranges, s
         for k in range(len(angles)):
             angle, way = headings[i] + angles[k], ranges[k] / scale
             column, row = places[i, 0] + way * cos(angle), places[i, 1] + way * sin(angle)
-            e = min(interpolated(distances, column, row), farthest) / sigma
+            e = min(distance_at(distances, column, row, scale), farthest) / sigma
             total += log(peak * exp(-0.5 * e * e) + rest)
         values[i] = total

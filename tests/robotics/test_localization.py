@@ -15,6 +15,7 @@ from skh.robotics import (
     Localization,
     OdometryStep,
     RangeBearing,
+    Sensors,
     StereoCamera,
     localization_model,
 )
@@ -74,6 +75,8 @@ def test_told_information_is_used_and_may_be_left_out():
 
     learned = localization_model((START, SPREAD), DRIVE, Silent(), controls)
     assert learned.information is None
+    both = localization_model((START, SPREAD), DRIVE, Sensors(SENSOR, Silent()), controls)
+    assert both.information is None
     a, b = (skh.particle_filter(m, ys, n=30, rng=0) for m in (told, learned))
     assert not np.array_equal(a.means[0], b.means[0])
     plain = [skh.particle_filter(m, ys, skh.Stratified(), 30, rng=0).means for m in (told, learned)]

@@ -105,6 +105,30 @@ def test_beams_outside_of_the_map_and_single_cells():
     assert here > away + 3
 
 
+def test_impossible_ranges_have_likelihood_zero():
+    sure = BeamModel(GRID, [0.0], 15.0, 1.0, 0.0, 0.0, 0.0, sigma_hit=0.01)
+    field = LikelihoodFieldModel(GRID, [0.0], 15.0, 1.0, z_rand=0.0, sigma_hit=0.01)
+    for sensor in (sure, field):
+        assert sensor.log_likelihood([STATE], [1.0])[0] == -np.inf
+        assert np.isfinite(sensor.information([STATE], [1.0])).all()
+
+
+def test_the_unit_of_length_does_not_matter():
+    y = BEAMS.observe(STATE, np.random.default_rng(6))
+    for unit in (1e-12, 1e12):
+        metres = np.array([unit, unit, 1.0])
+        small = GridMap(GRID.occupied, GRID.resolution * unit, (-7.0 * unit, -7.0 * unit))
+        for sensor in (BEAMS, FIELD):
+            lengths = {"max_range": 15.0 * unit, "sigma_hit": sensor.sigma_hit * unit}
+            lengths |= {"lambda_short": 0.3 / unit, "mount": np.array(sensor.mount) * metres}
+            if sensor is FIELD:
+                lengths["max_distance"] = 2.0 * unit
+            scaled = replace(sensor, grid=small, **lengths)
+            used = np.sum(y[sensor.beams] < 15.0)
+            there = scaled.log_likelihood(NEAR * metres, y * unit) + used * np.log(unit)
+            np.testing.assert_allclose(there, sensor.log_likelihood(NEAR, y), rtol=1e-6)
+
+
 def averaged_hessian(sensor, state, scans, h):
     """Minus the second differences of the log-likelihood over steps h, averaged over scans."""
     E = np.diag(h)

@@ -9,7 +9,8 @@
 All units are SI: metres, radians, seconds.  Poses in the plane are rows (x, y, heading).
 """
 
-from skh.robotics.controls import BodyRates, BodyStep, VelocitySteps
+from skh.robotics.controls import BodyRates, BodyStep, OdometryStep, PoseStep, VelocitySteps
+from skh.robotics.localization import Localization, localization_model
 from skh.robotics.log_timelines import timeline_of
 from skh.robotics.logs import (
     CarmenLog,
@@ -31,27 +32,65 @@ from skh.robotics.logs import (
     read_stereo_log,
 )
 from skh.robotics.maps import read_carmen_map, read_map, read_ros_map
+from skh.robotics.motion import (
+    DeadReckoning,
+    DifferentialDrive,
+    ImuRates,
+    OmniDrive,
+    PoseReckoning,
+    VelocityMotion,
+    preintegrate,
+    preintegrate_rates,
+)
+from skh.robotics.sensors import (
+    BeamModel,
+    LikelihoodFieldModel,
+    PinholeCamera,
+    RangeBearing,
+    RangeSensor,
+    Sensors,
+    StereoCamera,
+)
 from skh.robotics.timeline import Timeline, merge
 
 __all__ = [
+    "BeamModel",
     "BodyRates",
     "BodyStep",
     "CarmenLog",
+    "DeadReckoning",
+    "DifferentialDrive",
+    "ImuRates",
     "LandmarkLog",
     "Landmarks",
+    "LikelihoodFieldModel",
+    "Localization",
     "MrclamLog",
     "Odometry",
+    "OdometryStep",
+    "OmniDrive",
+    "PinholeCamera",
     "PlanarPath",
+    "PoseReckoning",
+    "PoseStep",
+    "RangeBearing",
+    "RangeSensor",
     "Scans",
+    "Sensors",
     "Sightings",
+    "StereoCamera",
     "StereoLog",
     "StereoRig",
     "Timeline",
+    "VelocityMotion",
     "VelocityOdometry",
     "VelocitySteps",
     "data_file",
     "data_folder",
+    "localization_model",
     "merge",
+    "preintegrate",
+    "preintegrate_rates",
     "read_carmen_log",
     "read_carmen_map",
     "read_landmark_log",

@@ -16,7 +16,8 @@ step of a `Model`.  `default_plan`, used if no rule is given, needs no kernel an
 `RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
 `geometry.Charted` models have states with angles or poses; `trajectory` and `scores` read, align
 and score trajectories.  `kalman_filter` and `jump_markov_filter` are exact references.
-`robotics` reads maps and logs of robots.  `report.write_run_html` writes an interactive page about a run.
+`robotics` reads maps and logs of robots, and `report.write_run_html` writes an interactive page
+about a run.
 """
 
 from importlib import import_module

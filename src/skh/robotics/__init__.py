@@ -1,4 +1,4 @@
-"""Robots: maps, logs of their sensors, and timelines made of them.
+"""Robots: maps and logs, motion and sensor models by name, localisation.
 
     import skh.robotics as robotics
 
@@ -6,7 +6,8 @@
     grid = robotics.read_map("wean.dat.gz")
     timeline = robotics.timeline_of(log, min_way=0.1, min_turn=0.1)
 
-All units are SI: metres, radians, seconds.  Poses in the plane are rows (x, y, heading).
+Units are SI: metres, radians, seconds.  Poses in the plane are rows (x, y, heading), in space
+`skh.geometry.Pose`.  Imports `models`, `geometry` and what they import.
 """
 
 from skh.robotics.controls import BodyRates, BodyStep, OdometryStep, PoseStep, VelocitySteps

@@ -20,7 +20,8 @@ from skh.robotics.timeline import Timeline, merge
 def timeline_of(log: Any, **options: Any) -> Timeline:
     """Make the timeline of a log; ``options`` are those of `merge`.
 
-    A stereo log has one step per image and takes no options.
+    Observations are as the sensors of this package take them: ids of landmarks are rows of
+    ``log.landmarks.positions``.  A stereo log has one step per image and takes no options.
     """
     raise TypeError(f"log must be what a reader of skh.robotics returned, got {log!r}")
 
@@ -34,18 +35,17 @@ def _of_carmen(log: CarmenLog, **options: Any) -> Timeline:
 
 @timeline_of.register
 def _of_mrclam(log: MrclamLog, **options: Any) -> Timeline:
-    return merge(log.odometry, log.sightings, truth=log.truth, **options)
+    return merge(log.odometry, log.rows_seen, truth=log.truth, **options)
 
 
 @timeline_of.register
 def _of_landmarks(log: LandmarkLog, **options: Any) -> Timeline:
-    return merge(log.odometry, log.sightings, truth=log.truth, **options)
+    return merge(log.odometry, log.rows_seen, truth=log.truth, **options)
 
 
 @timeline_of.register
 def _of_stereo(log: StereoLog) -> Timeline:
-    durations = np.diff(log.times).tolist()
-    rates = zip(durations, log.velocities[:-1], log.turn_rates[:-1], strict=True)
+    rates = zip(np.diff(log.times), log.velocities[:-1], log.turn_rates[:-1], strict=True)
     seen = [None if np.isnan(y).all() else y for y in log.pixels]
     truth = log.truth and Pose(log.truth.positions, log.truth.rotations)
     return Timeline(log.times, [BodyRates(*r) for r in rates], seen, truth)

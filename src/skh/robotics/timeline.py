@@ -1,4 +1,4 @@
-"""Timelines: the readings of several sensors as the steps of a filter, with what was driven between.
+"""Timelines: readings of several sensors as the steps of a filter, and what was driven between.
 
 A step is made at a reading; the odometry between two steps becomes one control.  With thresholds,
 as AMCL has them, readings are skipped until the robot has moved or turned enough.
@@ -6,8 +6,9 @@ as AMCL has them, readings are skipped until the robot has moved or turned enoug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class Thresholds:
 
 def merge(
     odometry: Odometry | VelocityOdometry,
-    readings: Readings | Mapping[str, Readings],
+    readings: Readings | Sequence[Readings],
     *,
     truth: PlanarPath | None = None,
     min_way: float | None = None,
@@ -102,15 +103,17 @@ def merge(
     window: float = 0.0,
     control: Callable[[Any], Any] | None = None,
 ) -> Timeline:
-    """Make a timeline of odometry and the readings of one sensor, or of several by name.
+    """Make a timeline of odometry and the readings of one sensor or of several.
 
     Observations are rows of ranges (k,) for scans and rows (id, range, bearing) for sightings; of
-    several sensors a dictionary of those that saw something.  Readings within ``window`` seconds
+    several sensors a tuple, with None for those that saw nothing, as `Sensors` takes it.  Readings within ``window`` seconds
     of the first one are one step.  A reading becomes a step when the robot has moved by
     ``min_way`` metres or turned by ``min_turn`` radians since the last one, or ``max_wait`` seconds
-    have passed; without the first two, every reading does.  If ``max_gap`` is given, there are steps
-    without an observation wherever readings are farther apart.  Controls are `BodyStep` or
-    `VelocitySteps`, or what ``control`` makes of them.
+    have passed; without the first two, every reading does.  If ``max_gap`` is given, there are
+    steps without an observation wherever readings are farther apart.
+
+    The control of a step is a `BodyStep` by poses, or `VelocitySteps`; ``control`` makes something
+    else of it, such as ``BodyStep.as_odometry``.
 
     >>> drive = VelocityOdometry([0.0, 1.0, 2.0], forward=[1.0, 1.0, 1.0], turning=[0.0, 0.0, 0.0])
     >>> seen = Sightings([0.5, 1.5, 1.5], ids=[1, 1, 2], ranges=[3, 2, 4], bearings=[0, 0, 1])
@@ -132,33 +135,33 @@ def merge(
     events = np.flatnonzero(inside)
     thresholds = Thresholds(min_way, min_turn, max_wait)
     events = events[thresholds.chosen(times[events], travel.poses(times[events]))]
-    single = not isinstance(readings, Mapping)
+    single = isinstance(readings, Scans | Sightings)
     seen = {times[e]: _observation(several, groups, int(e), single) for e in events}
     steps = _with_gaps_filled(times[events], max_gap)
     return Timeline(
         steps,
-        [_control(travel, *pair, control) for pair in zip(steps[:-1], steps[1:], strict=True)],
+        [_control(travel, *pair, control) for pair in pairwise(steps)],
         [seen.get(t) for t in steps],
         None if truth is None else truth.at(steps, LONGEST_TRUTH_GAP),
         notes,
     )
 
 
-def _sensors(readings: Readings | Mapping[str, Readings]) -> dict[str, Readings]:
-    several = dict(readings) if isinstance(readings, Mapping) else {"readings": readings}
-    for name, value in several.items():
+def _sensors(readings: Readings | Sequence[Readings]) -> list[Readings]:
+    several = [readings] if isinstance(readings, Scans | Sightings) else list(readings)
+    for value in several:
         if not isinstance(value, Scans | Sightings):
-            raise TypeError(f"{name} must be Scans or Sightings, got {value!r}")
+            raise TypeError(f"readings must be Scans or Sightings, or several, got {value!r}")
         if len(value) == 0:
-            raise ValueError(f"{name} must have at least one reading, got none")
+            raise ValueError(f"readings must have at least one reading, got {value!r}")
     if not several:
         raise ValueError("readings must be those of at least one sensor, got none")
     return several
 
 
-def _events(several: dict[str, Readings], window: float) -> tuple[Array, dict[str, Indices]]:
+def _events(several: list[Readings], window: float) -> tuple[Array, list[Indices]]:
     """Times of the events, and the event of each reading; an event lasts at most ``window``."""
-    every = np.unique(np.concatenate([r.times for r in several.values()]))
+    every = np.unique(np.concatenate([r.times for r in several]))
     event = np.zeros(len(every), dtype=np.intp)
     if window > 0:
         start = every[0]
@@ -169,23 +172,24 @@ def _events(several: dict[str, Readings], window: float) -> tuple[Array, dict[st
     else:
         event = np.arange(len(every))
     last = np.append(np.flatnonzero(np.diff(event)), len(every) - 1)
-    groups = {name: event[np.searchsorted(every, r.times)] for name, r in several.items()}
+    groups = [event[np.searchsorted(every, r.times)] for r in several]
     return every[last], groups
 
 
-def _observation(
-    several: dict[str, Readings], groups: dict[str, Indices], event: int, single: bool
-) -> Any:
-    """What was seen in an event: an array of a single sensor, a dictionary of several."""
-    found = {}
-    for name, readings in several.items():
-        first, end = np.searchsorted(groups[name], [event, event + 1])
-        if end > first:
-            rows = slice(int(first), int(end))
-            found[name] = (
-                readings.rows(rows) if isinstance(readings, Sightings) else readings.ranges[end - 1]
-            )
-    return next(iter(found.values())) if single else found
+def _observation(several: list[Readings], groups: list[Indices], event: int, single: bool) -> Any:
+    """What was seen in an event: an array of a single sensor, a tuple of several."""
+    seen = tuple(_rows_of(r, group, event) for r, group in zip(several, groups, strict=True))
+    return seen[0] if single else seen
+
+
+def _rows_of(readings: Readings, group: Indices, event: int) -> Array | None:
+    """The readings of an event; of several scans the last one."""
+    first, end = np.searchsorted(group, [event, event + 1]).tolist()
+    if end == first:
+        return None
+    if isinstance(readings, Sightings):
+        return readings.rows(slice(first, end))
+    return np.asarray(readings.ranges[end - 1])
 
 
 def _with_gaps_filled(times: Array, max_gap: float | None) -> Array:
@@ -194,7 +198,7 @@ def _with_gaps_filled(times: Array, max_gap: float | None) -> Array:
         return times
     max_gap = _checks.positive("max_gap", max_gap)
     parts = [times[:1]]
-    for a, b in zip(times[:-1], times[1:], strict=True):
+    for a, b in pairwise(times):
         count = int(np.ceil((b - a) / max_gap * (1 - 1e-12)))
         parts.append(np.append(a + (b - a) / count * np.arange(1, count), b))
     return np.concatenate(parts)

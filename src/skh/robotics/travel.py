@@ -10,7 +10,7 @@ import numpy as np
 
 from skh._typing import Array
 from skh.robotics.controls import BodyStep, VelocitySteps, dead_reckoned
-from skh.robotics.logs.readings import Odometry, VelocityOdometry, relative_poses
+from skh.robotics.logs.readings import Odometry, VelocityOdometry
 
 
 class Travel(Protocol):
@@ -68,9 +68,7 @@ class PoseTravel:
 
     def between(self, start: float, end: float) -> BodyStep:
         """The second pose as seen from the first."""
-        before, after = self.poses(np.array([start, end]))
-        x, y, turn = relative_poses(before[None], after[None])[0].tolist()
-        return BodyStep(x, y, turn, float(end - start))
+        return BodyStep.between(*self.poses(np.array([start, end])), float(end - start))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ expected there.  What a reader left out or repaired is said in the ``notes`` of 
 """
 
 from skh.robotics.logs.carmen import CarmenLog, read_carmen_log
-from skh.robotics.logs.data_folder import data_file, data_folder
+from skh.robotics.logs.data_sets import data_file, data_folder
 from skh.robotics.logs.landmark_mat import LandmarkLog, read_landmark_log
 from skh.robotics.logs.mrclam import MrclamLog, read_mrclam
 from skh.robotics.logs.readings import (

@@ -36,6 +36,11 @@ class LandmarkLog:
     truth: PlanarPath | None
     notes: tuple[str, ...] = ()
 
+    @property
+    def rows_seen(self) -> Sightings:
+        """The sightings, with rows of ``landmarks`` as ids."""
+        return self.sightings.of(self.landmarks)
+
 
 def read_landmark_log(path: str | Path) -> LandmarkLog:
     """Read a MATLAB file with these fields."""

@@ -30,6 +30,11 @@ class MrclamLog:
     truth: PlanarPath | None  # None if its file is missing
     notes: tuple[str, ...] = ()
 
+    @property
+    def rows_seen(self) -> Sightings:
+        """The sightings, with rows of ``landmarks`` as ids."""
+        return self.sightings.of(self.landmarks)
+
 
 def read_mrclam(folder: str | Path, robot: int = 1) -> MrclamLog:
     """Read what one robot of a data set did and saw; files may be compressed (``.dat.gz``)."""

@@ -1,9 +1,9 @@
-"""Readings of sensors as arrays: one frozen class for each kind, with times that do not decrease."""
+"""Readings of sensors as arrays: one frozen class for each kind, in order of time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,7 +38,7 @@ def set_times(record: Any, *, increasing: bool = True) -> int:
 
 
 class Rows:
-    """Records whose arrays have one row per time; indexing by an array, mask or slice selects rows."""
+    """Records of arrays with one row per time; an array, mask or slice as index selects rows."""
 
     times: Array
 
@@ -71,7 +71,7 @@ class PlanarPath(Rows):
 
     >>> path = PlanarPath([0.0, 1.0], [[0, 0, 3.0], [2, 0, -3.0]])
     >>> path.at([0.5]).round(3)
-    array([[ 1.   ,  0.   , -3.142]])
+    array([[1.   , 0.   , 3.142]])
     >>> len(path.trajectory)
     2
     """
@@ -188,6 +188,10 @@ class Sightings(Rows):
     def rows(self, index: Any = slice(None)) -> Array:
         """Rows (id, range, bearing) of the selected sightings."""
         return np.column_stack([self.ids[index], self.ranges[index], self.bearings[index]])
+
+    def of(self, landmarks: Landmarks) -> Sightings:
+        """The same with ids that are rows of ``landmarks``, as sensors take them."""
+        return replace(self, ids=landmarks.indices(self.ids))
 
 
 @dataclass(frozen=True, eq=False)

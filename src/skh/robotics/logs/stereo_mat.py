@@ -1,7 +1,7 @@
 """MATLAB logs of a stereo camera with rate sensors, such as "Starry Night".
 
 Fields: ``t`` times, ``v_vk_vk_i`` and ``w_vk_vk_i`` velocities and turn rates in the axes of the
-body, ``y_k_j`` pixels (u, v of the left and of the right image; -1 is a landmark that was not seen),
+body, ``y_k_j`` pixels (u, v of the left and of the right image; -1: a landmark was not seen),
 ``rho_i_pj_i`` landmarks, ``C_c_v`` and ``rho_v_c_v`` rotation and position of the camera on the
 body, ``fu``, ``fv``, ``cu``, ``cv``, ``b`` its parameters, ``r_i_vk_i`` and ``theta_vk_i`` true
 positions and rotation vectors, and the variances ``v_var``, ``w_var`` and ``y_var``.

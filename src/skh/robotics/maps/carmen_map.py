@@ -1,4 +1,4 @@
-"""Maps of CARMEN: binary files (CARMENMAPFILE), and text with a line ``global_map[0]: rows columns``.
+"""Maps of CARMEN: binary files (CARMENMAPFILE), and text with a line ``global_map[0]: ..``.
 
 Binary files have the probability that a cell is occupied, columns of x first, -1 where unknown.
 Text files, such as that of Wean Hall, have one row of cells per y.  They say which probability

@@ -12,9 +12,8 @@ from skh._typing import Array
 from skh.robotics.logs.text_lines import content
 
 PNG_MAGIC = b"\x89PNG"
-PGM_HEADER = re.compile(
-    rb"(P[25])(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)\s"
-)
+PGM_GAP = rb"(?:\s|#[^\n]*\n)+"
+PGM_HEADER = re.compile(PGM_GAP.join([rb"(P[25])", rb"(\d+)", rb"(\d+)", rb"(\d+)"]) + rb"\s")
 
 
 def read_image(path: str | Path) -> tuple[Array, float]:

@@ -32,7 +32,7 @@ class MapSettings:
 
 
 def read_ros_map(path: str | Path) -> GridMap:
-    """Read a map by its yaml file; cells of the image that are neither occupied nor free are unknown.
+    """Read a map by its yaml file; cells that are neither occupied nor free are unknown.
 
     As in ROS, a cell is occupied with probability (white - value) / white, or value / white if
     ``negate``; in mode "raw" values are percent, and above 100 unknown.  Occupied are cells above

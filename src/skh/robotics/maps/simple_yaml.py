@@ -9,9 +9,9 @@ KEY_LINE = re.compile(r"([A-Za-z_]\w*)\s*:(?:\s+(.*))?$")
 
 
 def read_yaml(text: str, where: str) -> dict[str, Any]:
-    """Parse lines ``key: value``; a list is in brackets or one ``- value`` per line.
+    r"""Parse lines ``key: value``; a list is in brackets or one ``- value`` per line.
 
-    >>> read_yaml("resolution: 0.05  # metres\\norigin: [-1, 0.0, 0]", "map.yaml")
+    >>> read_yaml("resolution: 0.05  # metres\norigin: [-1, 0.0, 0]", "map.yaml")
     {'resolution': 0.05, 'origin': [-1, 0.0, 0]}
     """
     found: dict[str, Any] = {}

@@ -15,10 +15,10 @@ def data_folder() -> Path:
 def data_file(*parts: str) -> Path:
     """Return a file or folder of the data sets; a FileNotFoundError says where it was expected.
 
-    >>> data_file("no such data set", "log.gz")
+    >>> data_file("no such data", "log.gz")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    FileNotFoundError: no such data set/log.gz is not in ...: set SKH_DATA to the folder of data sets
+    FileNotFoundError: no such data/log.gz is not in ...: set SKH_DATA to the folder of data sets
     """
     path = data_folder().joinpath(*parts)
     if not path.exists():

@@ -22,7 +22,7 @@ CLAIMS = (
         partial(at_most, **DEFAULT, field="nees", n=50, limit=10.0),
     ),
     Claim(
-        "Starry Night: 50 placed particles are as accurate as 50,000 random ones",
+        "Starry Night: 50 placed particles are as accurate as 20,000 random ones",
         "(not in the paper)",
         partial(few_like_many, **DEFAULT, field="rmse", n=50, limit=1.25),
     ),

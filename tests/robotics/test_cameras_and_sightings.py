@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import oracles
 from skh.geometry import SE2, SE3, Pose, rotation, wrap
 from skh.robotics import PinholeCamera, RangeBearing, RangeSensor, Sensors, StereoCamera
+from skh.robotics.sensors import sightings, sightings_kernel
 
 LANDMARKS = np.array([[5.0, 1.0], [-3.0, 4.0], [-2.0, -5.0]])
 MOUNT = (0.3, -0.1, 0.2)
@@ -205,6 +207,15 @@ def test_sightings_do_not_depend_on_the_unit_of_length(decades):
     np.testing.assert_allclose(two, one, rtol=1e-9, atol=1e-9)
     F = other.information(states * metres, y * [1, unit, 1]) * np.outer(metres, metres)
     np.testing.assert_allclose(F, SENSOR.information(states, y), rtol=1e-9)
+
+
+def test_kernels_run_by_python_give_the_same(monkeypatch):
+    states = STATE + 0.2 * np.random.default_rng(0).standard_normal((4, 3))
+    y = np.array([[0, 4.6, -0.5], [-1, 5.1, 1.6], [-1, np.nan, 1.0], [1, 3.0, np.nan]])
+    compiled = SENSOR.log_likelihood(states, y)
+    oracles.run_by_python(sightings_kernel, monkeypatch)
+    oracles.run_by_python(sightings, monkeypatch)
+    np.testing.assert_allclose(SENSOR.log_likelihood(states, y), compiled, rtol=1e-12)
 
 
 X = STATE[None]

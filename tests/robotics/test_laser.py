@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+import oracles
 from skh.models import GridMap, office
+from skh.models.robot_sensors import kernels
 from skh.robotics import BeamModel, LikelihoodFieldModel
+from skh.robotics.sensors import laser, laser_kernels
 
 ANGLES = np.linspace(-np.pi, np.pi, 60, endpoint=False)
 GRID = office()
@@ -127,6 +130,19 @@ def test_information_is_about_the_expected_hessian(kind):
     assert np.linalg.eigvalsh(F / np.outer(sd, sd)).min() > 0.2
     assert (sensor.information(NEAR, np.full(120, np.nan)) == 0).all()
     assert sensor.information(STATE[None] + [[90.0, 0, 0]], scans[0])[0, 0, 0] < 0.1 * F[0, 0]
+
+
+def test_kernels_run_by_python_give_the_same(monkeypatch):
+    y = BEAMS.observe(STATE, np.random.default_rng(5))
+    compiled = [(m.log_likelihood(NEAR, y), m.information(NEAR, y)) for m in (BEAMS, FIELD)]
+    monkeypatch.setattr(laser_kernels, "cast_beam", kernels.cast_beam.py_func)
+    monkeypatch.setattr(kernels, "first_crossing", kernels.first_crossing.py_func)
+    oracles.run_by_python(laser_kernels, monkeypatch)
+    oracles.run_by_python(laser, monkeypatch)
+    by_python = [(m.log_likelihood(NEAR, y), m.information(NEAR, y)) for m in (BEAMS, FIELD)]
+    for one, other in zip(compiled, by_python, strict=True):
+        np.testing.assert_allclose(one[0], other[0], rtol=1e-10)
+        np.testing.assert_allclose(one[1], other[1], rtol=1e-8, atol=1e-8)
 
 
 BAD = {

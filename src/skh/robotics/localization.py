@@ -51,7 +51,7 @@ class Localization:
                 raise TypeError(f"{name} must have a method {method}, got {value!r}")
         self._prior = prior
         self.motion, self.sensor, self.controls = motion, sensor, controls
-        if not hasattr(sensor, "information"):
+        if getattr(sensor, "information", None) is None:
             self.information = None  # type: ignore[assignment] # it is learned
 
     def prior(self) -> Any:

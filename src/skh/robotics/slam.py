@@ -195,7 +195,7 @@ class FastSLAM:
         """Maps with landmarks seen for the first time."""
         m = self.sensor.triangulate(states, values)
         G = self._whitening @ self.sensor.landmark_jacobian(states, m)
-        P = symmetric(np.linalg.inv(G.swapaxes(-1, -2) @ G))
+        P = symmetric(np.asarray(np.linalg.inv(G.swapaxes(-1, -2) @ G), dtype=np.float64))
         new = np.broadcast_to(ids, (len(m), len(ids)))
         parts = zip(carry, (new, m, P), strict=True)
         return LandmarkMap(*(np.concatenate(pair, axis=1) for pair in parts))

@@ -12,6 +12,7 @@ the expectation over standard normal e, since :math:`\rho` is the probability th
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import gamma, log, pi
 
 import numpy as np
@@ -32,6 +33,7 @@ def floored(log_gaussian: Array, outliers: float, log_uniform: float) -> Array:
         )
 
 
+@lru_cache(maxsize=256)
 def information_factor(k: int, outliers: float, log_uniform: float) -> float:
     """The factor c of k whitened coordinates; ``log_uniform`` is the log-density u, whitened."""
     if outliers == 0.0:

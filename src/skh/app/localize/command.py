@@ -105,7 +105,8 @@ def metrics_table(run: LocalizeRun) -> ScreenTable:
     if "ate_m" not in found:
         screen.add_row("no truth in this log", "", "", "")
     x, y, heading = run.planar[-1]
-    nees = f"NEES {found['nees']['median']:.2f} at the median; " if "nees" in found else ""
+    median = found.get("nees", {}).get("median")
+    nees = "" if median is None else f"NEES {median:.2f} at the median; "
     screen.caption_justify = "left"
     screen.caption = (
         f"{nees}at the end x {x:.2f} m, y {y:.2f} m, heading {heading:.2f} rad; "

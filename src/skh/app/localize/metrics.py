@@ -9,8 +9,10 @@ import numpy as np
 from skh._typing import Array
 from skh.app.localize.run import LocalizeRun
 from skh.geometry.charts import Pose, in_space
-from skh.scores import Errors, ate, nees, rpe
+from skh.scores import Consistency, Errors, ate, nees, rpe
 from skh.trajectory import Trajectory
+
+LEAST_EIGENVALUE = 1e-10  # of correlations; below, a covariance is singular
 
 
 def metrics_of(run: LocalizeRun) -> dict[str, Any]:
@@ -36,14 +38,36 @@ def _errors(run: LocalizeRun, errors: Array) -> dict[str, Any]:
     if known.sum() < 2:
         return {"steps_with_truth": int(known.sum())}
     truth, estimate = _true_trajectory(run, known), run.trajectory.at(known)
-    consistency = nees(errors[known], run.covariances[known])
     return {
         "steps_with_truth": int(known.sum()),
         "ate_m": _statistics(ate(truth, estimate)),
         "rpe_m": _statistics(rpe(truth, estimate)),
         "rpe_rad": _statistics(rpe(truth, estimate, part="rotation")),
-        "nees": {"mean": consistency.mean, "median": consistency.median, "d": consistency.d},
+        "nees": _consistency(errors[known], run.covariances[known]),
     }
+
+
+def _consistency(errors: Array, covariances: Array) -> dict[str, Any]:
+    """NEES per dimension; a singular covariance, of few different particles, counts as infinite."""
+    regular = np.array([_is_regular(S) for S in covariances])
+    if not regular.any():
+        return {"singular_steps": len(regular)}
+    found = nees(errors[regular], covariances[regular])
+    values = np.append(found.values, np.full((~regular).sum(), np.inf))
+    median = Consistency(values, found.d).median
+    return {
+        "median": median if np.isfinite(median) else None,
+        "mean": found.mean,
+        "d": found.d,
+        "singular_steps": int((~regular).sum()),
+    }
+
+
+def _is_regular(S: Array) -> bool:
+    sd = np.sqrt(np.diagonal(S))
+    if not (sd > 0).all():
+        return False
+    return bool(np.linalg.eigvalsh(S / np.outer(sd, sd))[0] > LEAST_EIGENVALUE)
 
 
 def _true_trajectory(run: LocalizeRun, known: Any) -> Trajectory:

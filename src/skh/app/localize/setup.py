@@ -32,9 +32,11 @@ from skh.robotics import (
     timeline_of,
 )
 
-LASER_DEFAULTS = {"max_beams": 45, "power": 0.2}  # neighbouring beams are not independent
-USUAL_MAX_RANGE = 80.0  # metres, of a laser whose log does not say it
-DRIVE_ALPHAS = (0.05, 0.05, 0.05, 0.05, 0.05)
+LASER_DEFAULTS = {  # as if of 4.5 beams: neither beams nor scans are independent
+    **{"max_range": 8.0, "max_beams": 45, "power": 0.1},
+    **{"z_hit": 0.9, "z_rand": 0.1, "sigma_hit": 0.25},
+}
+DRIVE_ALPHAS = (0.01, 0.01, 0.02, 0.01, 0.01)
 MRCLAM_NOISE = (0.3, 0.0, 0.9)  # of velocities kept for 10 ms: 3 cm and 0.09 rad in a second
 MRCLAM_SENSOR = {"range_noise": 0.54, "bearing_noise": 0.054, "outliers": 0.036, "longest": 10.0}
 START_DEVIATIONS = {2: (0.1, 0.1, 0.1), 3: (0.05,) * 6}
@@ -184,8 +186,7 @@ def _rates(scenario: LocalizeScenario, log: Any) -> ImuRates:
 
 def _laser(kind: type[LikelihoodFieldModel | BeamModel]) -> Any:
     def make(scenario: LocalizeScenario, log: Any, grid: GridMap) -> Any:
-        longest = log.scans.longest or USUAL_MAX_RANGE
-        settings = {"max_range": longest, **LASER_DEFAULTS, **_given(scenario.sensor)}
+        settings: dict[str, Any] = {**LASER_DEFAULTS, **_given(scenario.sensor)}
         return kind(grid, log.scans.angles, mount=log.scans.mount, **settings)
 
     return make

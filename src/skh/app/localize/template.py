@@ -22,21 +22,21 @@ file = "wean.dat.gz"        # the yaml file of a ROS map, or a CARMEN map
 [motion]
 # model = "differential"    # carmen: differential or omni; mrclam and landmark-mat: velocity;
 #                           # stereo-mat: rates
-# alpha = [0.05, 0.05, 0.05, 0.05]  # as of AMCL: 4 of differential, 5 of omni, up to 6 of velocity
+# alpha = [0.01, 0.01, 0.02, 0.01]  # as of AMCL: 4 of differential, 5 of omni, up to 6 of velocity
 # noise = [0.3, 0.0, 0.9]   # velocity: deviations of the speeds ahead, to the left, turning;
 #                           # rates: 3 of velocities and 3 of turn rates; by default the log's own
 
 [sensor]
 # model = "likelihood_field"  # carmen: likelihood_field or beam
-# max_range = 80.0          # what the laser says when it sees nothing
+# max_range = 8.0           # metres; what is farther counts as nothing seen
 # max_beams = 45            # of a scan, at equal steps
-# power = 0.2               # of the likelihood: beams are not independent
-# sigma_hit = 0.2
-# z_hit = 0.95
-# z_short = 0.1
-# z_max = 0.05
-# z_rand = 0.05
-# lambda_short = 0.1
+# power = 0.1               # of the likelihood: neither beams nor scans are independent
+# sigma_hit = 0.25
+# z_hit = 0.9
+# z_rand = 0.1
+# z_short = 0.1             # beam
+# z_max = 0.05              # beam
+# lambda_short = 0.1        # beam
 # max_distance = 2.0        # likelihood_field: farther obstacles count as this far
 # range_noise = 0.54        # mrclam; landmark-mat has its own in the log
 # bearing_noise = 0.054
@@ -51,8 +51,8 @@ pose = "anywhere"           # [x, y, heading], "truth" (of the log), or "anywher
 # n = 20000                 # points of a start anywhere
 
 [steps]                     # when a reading is used; without the first two always
-min_way = 0.1               # after moving so far
-min_turn = 0.1              # or turning so far
+min_way = 0.2               # after moving so far
+min_turn = 0.2              # or turning so far
 # max_wait = 10.0           # or waiting so long
 # max_gap = 1.0             # steps without a reading, where there is none for so long
 # window = 0.0              # readings within this time are one step

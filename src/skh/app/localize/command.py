@@ -48,7 +48,7 @@ def localize_command(
             return
         if what is None:
             raise InputError("name a localize.toml; skh localize --init writes one")
-        given = {
+        given: dict[str, dict[str, Any]] = {
             "filter": {"rule": rule, "n": n, "seed": seed},
             "log": {"steps": steps},
             "outputs": {"folder": out},

@@ -15,7 +15,7 @@ ESTIMATE_COLOUR, TRUTH_COLOUR, PARTICLE_COLOUR = "#0b5fa5", "#b8450a", "#16785a"
 SHOWN_MOMENTS = 15  # steps whose particles and ellipses are drawn
 SHOWN_PARTICLES = 300  # of each
 MARGIN = 3.0  # metres around what is drawn
-WIDEST_ELLIPSE = 20.0  # metres; a belief this wide says nothing
+WIDEST_KNOWN = 1.0  # metres of standard deviation on a map; a wider belief has no one place
 
 
 def write_path(run: LocalizeRun, path: Path) -> None:
@@ -36,10 +36,12 @@ def write_path(run: LocalizeRun, path: Path) -> None:
     if run.true_planar is not None:
         x, y = run.true_planar[:, :2].T
         axes.plot(x, y, color=TRUTH_COLOUR, linewidth=1.0, label="truth")
-    x, y = run.planar[:, :2].T
-    axes.plot(x, y, color=ESTIMATE_COLOUR, linewidth=1.2, label="estimate")
-    axes.plot(*run.planar[0, :2], "o", color=ESTIMATE_COLOUR, markersize=6, label="start")
-    _draw_moments(axes, run)
+    estimate = settled_path(run)
+    known = np.flatnonzero(np.isfinite(estimate[:, 0]))
+    axes.plot(*estimate.T, color=ESTIMATE_COLOUR, linewidth=1.2, label="estimate")
+    for t in known[:1]:
+        axes.plot(*estimate[t], "o", color=ESTIMATE_COLOUR, markersize=6, label=first_label(t))
+    _draw_moments(axes, run, estimate)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x, m", ylabel="y, m")
     axes.set_aspect("equal")
     axes.legend(loc="best", fontsize=8, framealpha=0.9)
@@ -48,7 +50,8 @@ def write_path(run: LocalizeRun, path: Path) -> None:
 
 def shown_area(run: LocalizeRun) -> tuple[Array, Array]:
     """Corners (2,) of the area with the paths and the landmarks."""
-    points = [run.planar[:, :2]]
+    path = settled_path(run)
+    points = [path if np.isfinite(path).any() else run.planar[:, :2]]
     if run.true_planar is not None:
         points.append(run.true_planar[:, :2])
     if run.setup.grid is None and run.setup.landmarks is not None:
@@ -57,6 +60,17 @@ def shown_area(run: LocalizeRun) -> tuple[Array, Array]:
     margin = MARGIN if run.setup.grid is not None else 0.1 * float(np.ptp(rows, axis=0).max())
     low, high = np.nanmin(rows, axis=0) - margin, np.nanmax(rows, axis=0) + margin
     return low, high
+
+
+def first_label(t: int) -> str:
+    """What the first place that is known is called."""
+    return "start" if t == 0 else "one place is left"
+
+
+def settled_path(run: LocalizeRun) -> Array:
+    """Estimated places (T, 2); NaN where a belief is so wide that its mean means nothing."""
+    wide = deviations_of(run)[0] > (WIDEST_KNOWN if run.setup.grid is not None else np.inf)
+    return np.where(wide[:, None], np.nan, run.planar[:, :2])
 
 
 def map_image(grid: GridMap) -> Array:
@@ -79,7 +93,7 @@ def _draw_map(axes: Any, grid: GridMap) -> None:
     axes.imshow(map_image(grid), extent=map_extent(grid), **shown)
 
 
-def _draw_moments(axes: Any, run: LocalizeRun) -> None:
+def _draw_moments(axes: Any, run: LocalizeRun, estimate: Array) -> None:
     """Particles and ellipses of two deviations at some steps."""
     rng = np.random.default_rng(0)
     moments = np.unique(np.linspace(0, len(run.times) - 1, SHOWN_MOMENTS).round().astype(int))
@@ -90,7 +104,7 @@ def _draw_moments(axes: Any, run: LocalizeRun) -> None:
         x, y = particles[chosen, :2].T
         axes.plot(x, y, ".", color=PARTICLE_COLOUR, markersize=2, alpha=0.6, label=label)
         outline = ellipse(run.planar[t, :2], run.covariances[t][:2, :2])
-        if np.ptp(outline, axis=0).max() < WIDEST_ELLIPSE:
+        if np.isfinite(estimate[t, 0]):
             label = "two deviations" if t == moments[-1] else None
             axes.plot(*outline.T, color=ESTIMATE_COLOUR, linewidth=0.8, alpha=0.8, label=label)
 
@@ -122,8 +136,13 @@ def write_errors(run: LocalizeRun, path: Path) -> None:
             size = np.linalg.norm(error, axis=1)
             axes.plot(t, size, color=TRUTH_COLOUR, linewidth=0.9, label="error")
             _limit(axes, size)
+    else:
+        _limit(place, sd_place)
+        _limit(turn, sd_turn)
     ess.plot(t, run.result.ess, color=PARTICLE_COLOUR, linewidth=0.9)
     ess.set(ylabel="effective sample size", xlabel="time, s", ylim=(0, None))
+    if run.result.ess.max() > 20 * np.median(run.result.ess):  # a start anywhere
+        ess.set(yscale="log", ylim=(1, None))
     for axes in (place, turn):
         axes.set_ylim(bottom=0)
         axes.legend(loc="upper right", fontsize=8)
@@ -134,7 +153,7 @@ def _limit(axes: Any, size: Array) -> None:
     """Keep a start with a wide belief from hiding the errors that follow."""
     known = size[np.isfinite(size)]
     if len(known):
-        top = 3 * float(np.quantile(known, 0.98))
+        top = 3 * float(np.quantile(known, 0.95))
         axes.set_ylim(top=max(top, 1e-9))
 
 

@@ -183,7 +183,8 @@ def _after(pose: Array, step: Array) -> Array:
     """The pose after a step that is seen from it."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     x, y, turn = step
-    return pose + np.array([c * x - s * y, s * x + c * y, turn])
+    moved = np.array([c * x - s * y, s * x + c * y, turn])
+    return np.asarray(pose + moved)
 
 
 def _explained(setup: Setup, error: Exception, t: int) -> str:

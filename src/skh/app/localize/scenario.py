@@ -185,7 +185,7 @@ class LocalizeScenario:
     @property
     def log_path(self) -> Path:
         """Where the log is."""
-        return self.folder / self.log["file"]
+        return self.folder / str(self.log["file"])
 
     @property
     def map_path(self) -> Path | None:

@@ -171,7 +171,8 @@ def _velocity(scenario: LocalizeScenario, log: Any) -> VelocityMotion:
             noise = (log.forward_variance**0.5, 0.0, log.turning_variance**0.5)
     if len(noise) != 3:
         raise ValueError(f"noise must have 3 numbers: ahead, left, turning, got {len(noise)}")
-    return VelocityMotion(*alphas, noise=noise)
+    names = [f"alpha{k}" for k in range(1, len(alphas) + 1)]
+    return VelocityMotion(**dict(zip(names, alphas, strict=True)), noise=noise)
 
 
 def _rates(scenario: LocalizeScenario, log: Any) -> ImuRates:

@@ -20,17 +20,17 @@ def box_map(size=40, resolution=0.1):
 
 
 def wean_map(path, occupied, unknown=None, free_is_one=True):
-    """Write the text of a CARMEN map, rows along y."""
+    """Write the text of a CARMEN map: one line per x of ``occupied``, whose rows are along y."""
     cells = np.where(occupied, 0.0, 1.0) if free_is_one else np.where(occupied, 1.0, 0.0)
     if unknown is not None:
         cells[unknown] = -1.0
-    rows, columns = cells.shape
+    columns, rows = cells.T.shape
     lines = [
         "robot_specifications->global_mapsize_x                 5000",
         "robot_specifications->resolution                       10",
         "",
-        f"global_map[0]: {rows} {columns}",
-        *(" ".join(f"{c:.3f}" for c in row) for row in cells),
+        f"global_map[0]: {columns} {rows}",
+        *(" ".join(f"{c:.3f}" for c in column) for column in cells.T),
     ]
     text = "\n".join(lines) + "\n"
     if path.suffix == ".gz":

@@ -113,12 +113,12 @@ def test_a_binary_carmen_map(tmp_path, kind, named):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.replace("global_map[0]: 40 50", "global_map[0]: 40 51"), "40 x 51 cells"),
-        (lambda t: t.replace("global_map[0]: 40 50", "global_map[0]: 40"), "rows columns"),
+        (lambda t: t.replace("global_map[0]: 50 40", "global_map[0]: 50 41"), "50 x 41 cells"),
+        (lambda t: t.replace("global_map[0]: 50 40", "global_map[0]: 50"), "columns rows"),
         (lambda t: t.replace("resolution      ", "size      "), "robot_specifications->resolution"),
-        (lambda t: t.replace("1.000", "1.500", 1), r"row 2, column 2 .* got 1.5"),
+        (lambda t: t.replace("1.000", "1.500", 1), r"line 2, number 2 .* got 1.5"),
         (lambda t: t.replace("1.000", "what", 1), "line 6 must have numbers, got 'what'"),
-        (lambda t: t[:-200], "must have 40 x 50 cells"),
+        (lambda t: t[:-200], "must have 50 x 40 cells"),
         (lambda t: "hello", "must be a map"),
         (lambda t: "P5 3 2 255 ", "give the yaml file beside it"),
     ],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import nan
 from typing import ClassVar, Self
 
@@ -45,7 +46,7 @@ class LogStudy:
     search_points: int = 2_000
     sigma2_fw: tuple[float, ...] = (1.0,)  # of the whitened mixture, as for flights
     sigma2_fcfw: tuple[float, ...] = (0.3, 1.0, 3.0, 10.0)
-    reference_particles: int = 50_000
+    reference_particles: int = 20_000
     reference_runs: int = 2
 
     @classmethod
@@ -63,21 +64,22 @@ class LogStudy:
         raise NotImplementedError
 
     def tasks(self) -> list[Task]:
-        """The maps and references, then the first seed of everything, and so on."""
+        """Maps and references, then all seeds of the N of most figures, then the other N."""
         found = [Task(self.name, (log, MAP), 0, cost=0.1) for log in self.logs]
-        for run in range(max(self.seeds, self.shown_seeds, self.reference_runs)):
-            for log in self.logs:
-                found += self._tasks_of(log, run)
+        for run in range(self.reference_runs):
+            cost = self.reference_particles / 400
+            found += [Task(self.name, (log, REFERENCE), run, cost=cost) for log in self.logs]
+        for run in range(self.shown_seeds):
+            found += self._runs((self.shown,), run)
+        for run in range(self.seeds):
+            found += self._runs([n for n in self.n if n != self.shown], run)
         return found
 
-    def _tasks_of(self, log: str, run: int) -> Iterator[Task]:
-        if run < self.reference_runs:
-            yield Task(self.name, (log, REFERENCE), run, cost=self.reference_particles / 400)
-        for n in self.n:
-            if run < (self.shown_seeds if n == self.shown else self.seeds):
-                for rule in self.rules:
-                    cost = 2.0 + n / 10 if rule not in FILTERS else 2.0
-                    yield Task(self.name, (log, rule, n), run, cost=cost)
+    def _runs(self, sizes: Sequence[int], run: int) -> Iterator[Task]:
+        """One seed of all rules on all logs."""
+        for n, log, rule in product(sizes, self.logs, self.rules):
+            cost = 2.0 if rule in FILTERS else 2.0 + n / 10
+            yield Task(self.name, (log, rule, n), run, cost=cost)
 
     def work(self, task: Task) -> Iterator[Record]:
         """Run one task."""

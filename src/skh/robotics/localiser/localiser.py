@@ -27,9 +27,11 @@ from skh.robotics.timeline import Thresholds
 from skh.rules.base import Rule
 
 WIDE = (1.0, 0.5)  # metres and radians: standard deviations of injected components
-DECISIVE = 7.0  # difference of log-evidence that decides between two hypotheses, 1 to 1,000
+DECISIVE = 7.0  # lead in log-evidence that decides for the second hypothesis, 1 to 1,000
+MEMORY = 30  # updates that a lead is made of
 SAME_PLACE = 1.0  # metres between two hypotheses that are one
-STEPS_TO_DECIDE = 60  # of a second hypothesis; if it is not better by then, it is dropped
+SAME_HEADING = 0.5  # radians between them
+STEPS_TO_DECIDE = 150  # updates after which a second hypothesis is dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +135,8 @@ class Localiser:
 
     def _begin(self, start: Any) -> None:
         self._main = self._search(start)
-        self._test, self._second, self._advantage, self._age = LostTest(), None, 0.0, 0
+        self._test, self._second, self._age, self._lead = LostTest(), None, 0, 0.0
+        self.lost = False  # observations fit badly, and no second hypothesis has been found yet
 
     def _search(self, start: Any) -> Search:
         prior = free_space(self.grid, self._n[1], rng=self._rng) if start is None else start
@@ -158,11 +161,6 @@ class Localiser:
         second = 0 if self._second is None else self._second.n_evaluations
         return self._past_evaluations + self._main.n_evaluations + second
 
-    @property
-    def lost(self) -> bool:
-        """Whether a second hypothesis is being searched for, as observations fit badly."""
-        return self._second is not None
-
     def update(self, odometry: Sequence[float] | Array, y: Any) -> Fix | None:
         """Take the odometry's pose (x, y, heading) and a reading of the sensor at it.
 
@@ -174,11 +172,13 @@ class Localiser:
             if not self._thresholds.reached(pose - self._last, 0.0):
                 return None
             control = BodyStep.between(self._last, pose)
+        second = self._second
+        before = self._main.log_evidence, 0.0 if second is None else second.log_evidence
         belief = self._main.step(control, y)
         self._last = pose
-        if self._second is not None:
-            self._second.step(control, y)
-            self._decide()
+        if second is not None:
+            second.step(control, y)
+            self._compare(second, before)
         elif self._recover and self._main.settled and y is not None:
             self._watch(belief, y)
         assert self._main.belief is not None
@@ -187,34 +187,35 @@ class Localiser:
     def _watch(self, belief: Belief, y: Any) -> None:
         """Begin a search for a second hypothesis if observations fit badly."""
         if self._test.update(belief.log_evidence_increment):
-            self._second, self._advantage, self._age = self._search(None), 0.0, 0
-            self._second.step(None, y)
+            second = self._search(None)
+            second.step(None, y)
+            self._second, self._age, self.lost = second, 0, True
+            self._lead = second.log_evidence - belief.log_evidence_increment
 
-    def _decide(self) -> None:
-        """Compare the second hypothesis with the first, once it has settled; keep the better."""
-        second, self._age = self._second, self._age + 1
-        assert second is not None
-        ours, other = self._main.belief, second.belief
-        assert ours is not None
-        assert other is not None
-        if second.settled:
-            self._advantage += other.log_evidence_increment - ours.log_evidence_increment
-        if self._advantage > DECISIVE:
-            self._main, second = second, self._main
-            self._drop(second)
-        elif self._advantage < -DECISIVE or self._age > STEPS_TO_DECIDE or self._same(second):
-            self._drop(second)
+    def _compare(self, second: Search, before: tuple[float, float]) -> None:
+        """Update the lead of the second hypothesis; go on with the better one, keep the other.
 
-    def _drop(self, search: Search) -> None:
-        self._past_evaluations += search.n_evaluations
-        self._second, self._test = None, LostTest()
+        The lead is the difference of log-evidence, of the last `MEMORY` updates or so: where a map
+        is out of date, a wrong hypothesis may lead for a while.  That of a search of the whole map
+        begins low, by the share of the map that fits: this is how improbable it is to be anywhere.
+        """
+        first, other = self._main.log_evidence - before[0], second.log_evidence - before[1]
+        self._lead, self._age = (1 - 1 / MEMORY) * self._lead + other - first, self._age + 1
+        if self._lead > DECISIVE and second.resolved:
+            self._main, self._second = second, self._main
+            self._lead, self._age, self.lost = -self._lead, 0, False
+            self._test = LostTest()
+        elif self._age > STEPS_TO_DECIDE or self._same(second):
+            self._past_evaluations += second.n_evaluations
+            self._second, self.lost, self._test = None, False, LostTest()
 
     def _same(self, second: Search) -> bool:
         """Whether both are at the same place."""
         if not (second.settled and self._main.settled):
             return False
         a, b = (states_of(s.belief) for s in (self._main, second) if s.belief is not None)
-        return bool(np.hypot(*(a.mean(axis=0) - b.mean(axis=0))[:2]) < SAME_PLACE)
+        between = SE2().minus(SE2().mean(a), SE2().mean(b))
+        return bool(np.hypot(*between[:2]) < SAME_PLACE and abs(between[2]) < SAME_HEADING)
 
 
 def _limits(n: Any) -> tuple[int, int]:

@@ -7,6 +7,8 @@ from math import sqrt
 
 from skh import _checks
 
+LARGEST = 4.0  # standard deviations that one observation counts: a single one is no alarm
+
 
 @dataclass
 class LostTest:
@@ -26,7 +28,7 @@ class LostTest:
     learning: int = 15
     memory: int = 50
     slack: float = 1.0  # standard deviations below the mean that are nothing unusual
-    alarm: float = 8.0  # sum of standard deviations
+    alarm: float = 5.0  # sum of standard deviations
     _mean: float = field(default=0.0, init=False)
     _square: float = field(default=0.0, init=False)
     _count: int = field(default=0, init=False)
@@ -43,7 +45,7 @@ class LostTest:
         if self._count >= self.learning:
             deviation = sqrt(self._square) or 1.0
             below = (self._mean - increment) / deviation
-            self._sum = max(self._sum + min(below, self.alarm / 2) - self.slack, 0.0)
+            self._sum = max(self._sum + min(below, LARGEST) - self.slack, 0.0)
         if self._sum == 0.0:
             self._learn(increment)
         return self._sum > self.alarm

@@ -51,7 +51,8 @@ class Search:
         bins: Bins,
         rng: np.random.Generator,
     ) -> None:
-        self.model, self.bins, self.n_evaluations = model, bins, 0
+        self.model, self.bins = model, bins
+        self.n_evaluations, self.log_evidence = 0, 0.0
         self._charted, self._plan, self._rng = Charted(model, SE2()), plan, rng
         self.least, self.most = n
         wide = self._charted.prior()
@@ -78,10 +79,14 @@ class Search:
             belief = self._part(y, lambda log_l: 1.0)
         else:
             belief = self._in_parts(y)
-        self.n_evaluations += belief.n_likelihood_evaluations
+        self._count(belief)
         self._looked += y is not None
         self._follow(belief)
         return belief
+
+    def _count(self, belief: Belief) -> None:
+        self.n_evaluations += belief.n_likelihood_evaluations
+        self.log_evidence += belief.log_evidence_increment
 
     def _in_parts(self, y: Any) -> Belief:
         """Include an observation in parts, with moves between them."""
@@ -99,7 +104,7 @@ class Search:
             left -= power
             if left <= 0.0:
                 return belief
-            self.n_evaluations += belief.n_likelihood_evaluations
+            self._count(belief)
             self._follow(belief)
             self.model.control = None
 

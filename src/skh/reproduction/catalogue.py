@@ -9,6 +9,7 @@ from skh.reproduction import (
     runtime,
     search_points,
     second_look,
+    starry_night,
     synthetic,
     uav,
 )
@@ -23,5 +24,6 @@ STUDIES: tuple[Entry, ...] = (
     default.EXPERIMENT,
     second_look.EXPERIMENT,
     uav.EXPERIMENT,
+    starry_night.EXPERIMENT,
 )
 EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

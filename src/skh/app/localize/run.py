@@ -173,9 +173,13 @@ def _update_all(
     for t, y in enumerate(steps.observations):
         if t:
             odometry = _after(odometry, steps.controls[t - 1].pose)
+        before = localiser.n_evaluations
         fix = localiser.update(odometry, y)
         assert fix is not None
-        builder.add(fix.belief, summary(fix.belief, levels, means.mean_state) | {"skipped": False})
+        row = summary(fix.belief, levels, means.mean_state)
+        made = localiser.n_evaluations - before  # by all parts of an observation, and searches
+        row |= {"skipped": False, "n_likelihood_evaluations": made}
+        builder.add(fix.belief, row)
         report(t + 1, len(steps))
 
 

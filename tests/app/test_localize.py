@@ -86,6 +86,11 @@ def test_logs_with_a_truth_are_scored(folder, name):
 def test_a_laser_on_a_map_follows_the_robot(folder):
     (folder / "laser.toml").write_text(LASER + QUIET)
     output = run("laser.toml")
+    again = LASER.replace('log.gz"', 'log.gz"\ntruth = "localize/trajectory.tum"') + QUIET
+    (folder / "scored.toml").write_text(again)
+    run("scored.toml", "--out", "scored")
+    metrics = json.loads((folder / "scored" / "metrics.json").read_text())
+    assert metrics["ate_m"]["max"] < 1e-9  # the same run is its own truth
     assert "no truth in this log" in output
     times, _, _, poses = circle_drive(12, forward=0.8)
     path = read_tum(folder / "localize" / "trajectory.tum")
@@ -144,7 +149,7 @@ def test_the_template_is_a_scenario(folder):
     assert (folder / "new.toml").read_text() == LOCALIZE_TEMPLATE
     assert read_localize_scenario(folder / "new.toml").start.pose == "anywhere"
     shown = re.sub(r"^# (\w+ = )", r"\1", LOCALIZE_TEMPLATE, flags=re.MULTILINE)
-    for key in ("laser", "robot", "steps", "noise", "range_noise", "bearing_noise"):
+    for key in ("laser", "robot", "steps", "truth", "noise", "range_noise", "bearing_noise"):
         shown = re.sub(rf"^{key} = .*\n", "", shown, flags=re.MULTILINE)
     for key in ("outliers", "longest", "ids", "pixel_covariance"):
         shown = re.sub(rf"^{key} = .*\n", "", shown, flags=re.MULTILINE)
@@ -175,6 +180,11 @@ BAD = {
         CARMEN + MAP.replace("map", "no", 2).replace("[no]", "[map]"),
         "cannot be read",
     ),
+    "missing truth": (
+        WOODS + 'truth = "no.tum"\n',
+        "s.toml:4: [log] truth cannot be read: No such",
+    ),
+    "foreign truth": (WOODS + 'truth = "map.dat"\n', "map.dat, line 1 must be 'time x y z"),
     "foreign log": (WOODS.replace("woods.mat", "map.dat"), "must be a MATLAB file"),
     "foreign map": (CARMEN + MAP.replace("map.dat", "woods.mat"), "must be a map"),
     "robot": (

@@ -13,7 +13,7 @@ import numpy as np
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import Array
 from skh.app.input_error import one_line
-from skh.app.localize.setup import Setup
+from skh.app.localize.setup import Setup, flat
 from skh.app.run import RULES, StoppedRunError
 from skh.filtering.belief import Belief
 from skh.filtering.model_checks import ZeroLikelihoodError
@@ -96,12 +96,6 @@ class LocalizeRun:
         belief = self.beliefs[t]
         states = states_of(belief)
         return flat(states) if isinstance(states, Pose) else np.asarray(states), belief.w
-
-
-def flat(poses: Pose) -> Array:
-    """Rows (x, y, heading of the first axis) of poses in space."""
-    heading = np.arctan2(poses.rotation[:, 1, 0], poses.rotation[:, 0, 0])
-    return np.column_stack([poses.position[:, :2], heading])
 
 
 def spread(chart: Any, states: Any, w: Array) -> Array:

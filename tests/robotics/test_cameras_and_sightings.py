@@ -41,6 +41,16 @@ def seen_from(state, landmark, mount=MOUNT):
     return np.linalg.norm(d), wrap(np.arctan2(d[1], d[0]) - state[2] - mount[2])
 
 
+def test_all_sightings_may_be_false_and_far_off():
+    states = STATE + np.zeros((2, 3))
+    false = replace(SENSOR, outliers=1.0)
+    y = [[0, 4.6, -0.5], [-1, 5.0, 0.0]]
+    np.testing.assert_allclose(false.log_likelihood(states, y), -2 * np.log(30.0 * 4.0))
+    assert (false.information(states, y) == 0).all()
+    sharp = replace(SENSOR, outliers=0.0, range_noise=1e-200)
+    assert (sharp.log_likelihood(states, y) < -1e200).all()
+
+
 def densities(sensor, state, y, landmark):
     """Density of one sighting of a known landmark, without outliers."""
     r, b = seen_from(state, landmark, sensor.mount)

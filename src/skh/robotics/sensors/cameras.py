@@ -29,8 +29,6 @@ from skh.geometry import rotation
 from skh.geometry.charts import Pose
 from skh.robotics.sensors.outliers import floored, information_factor
 
-NEAREST_DEPTH = 0.05  # metres in front of the camera; nearer points are put there
-
 
 @dataclass(frozen=True, eq=False)
 class PinholeCamera:
@@ -52,6 +50,7 @@ class PinholeCamera:
     rotation: Array = field(default_factory=lambda: np.eye(3))
     outliers: float = 0.0
     image: tuple[float, float] | None = None  # width and height; by default twice the centre
+    nearest: float = 0.05  # metres in front of the camera; nearer points are put there
 
     width = 2  # numbers per landmark
 
@@ -61,7 +60,7 @@ class PinholeCamera:
         put(self, "position", _checks.copied("position", self.position, 3))
         R = _checks.copied("rotation", self.rotation, 3, 3)
         put(self, "rotation", rotation.rotations("rotation", R))
-        for name in ("fu", "fv"):
+        for name in ("fu", "fv", "nearest"):
             _checks.positive(name, getattr(self, name))
         for name in ("cu", "cv"):
             _checks.shaped(name, getattr(self, name))
@@ -96,7 +95,7 @@ class PinholeCamera:
         one = Pose(np.asarray(state.position)[None], np.asarray(state.rotation)[None])
         exact, ahead = self.project(one, self.landmarks)[0], self.camera_points(one)[0, :, 2]
         size = np.tile(self._image, self.width // 2)
-        inside = (exact >= 0).all(axis=1) & (exact <= size).all(axis=1) & (ahead > NEAREST_DEPTH)
+        inside = (exact >= 0).all(axis=1) & (exact <= size).all(axis=1) & (ahead > self.nearest)
         noisy = exact + rng.standard_normal(exact.shape) @ np.linalg.cholesky(self.covariance).T
         false = rng.random(len(exact)) < self.outliers
         noisy = np.where(false[:, None], rng.uniform(0.0, size, exact.shape), noisy)
@@ -118,14 +117,14 @@ class PinholeCamera:
 
     def _pixels(self, points: Array) -> Array:
         x, y, z = np.moveaxis(points, -1, 0)
-        z = np.maximum(z, NEAREST_DEPTH)
+        z = np.maximum(z, self.nearest)
         return np.stack([self.fu * x / z + self.cu, self.fv * y / z + self.cv], axis=-1)
 
     def _pixel_derivatives(self, points: Array) -> Array:
         """Derivatives (..., 2 or 4, 3) of pixels by coordinates in the camera's axes."""
         x, y, z = np.moveaxis(points, -1, 0)
-        by_depth = z > NEAREST_DEPTH
-        z = np.maximum(z, NEAREST_DEPTH)
+        by_depth = z > self.nearest
+        z = np.maximum(z, self.nearest)
         G = np.zeros((*points.shape[:-1], 2, 3))
         G[..., 0, 0], G[..., 1, 1] = self.fu / z, self.fv / z
         G[..., 0, 2] = np.where(by_depth, -self.fu * x / z**2, 0.0)
@@ -219,7 +218,7 @@ class StereoCamera(PinholeCamera):
 
     def _pixels(self, points: Array) -> Array:
         left = super()._pixels(points)
-        disparity = self.fu * self.baseline / np.maximum(points[..., 2], NEAREST_DEPTH)
+        disparity = self.fu * self.baseline / np.maximum(points[..., 2], self.nearest)
         right = left.copy()
         right[..., 0] -= disparity
         return np.concatenate([left, right], axis=-1)
@@ -227,14 +226,14 @@ class StereoCamera(PinholeCamera):
     def _pixel_derivatives(self, points: Array) -> Array:
         left = super()._pixel_derivatives(points)
         z, right = points[..., 2], left.copy()
-        far = np.maximum(z, NEAREST_DEPTH)
-        right[..., 0, 2] += np.where(z > NEAREST_DEPTH, self.fu * self.baseline / far**2, 0.0)
+        far = np.maximum(z, self.nearest)
+        right[..., 0, 2] += np.where(z > self.nearest, self.fu * self.baseline / far**2, 0.0)
         return np.concatenate([left, right], axis=-2)
 
     def triangulate(self, states: Pose, pixels: Array) -> Array:
         """Positions (n, m, 3) of landmarks with these pixels (m, 4), seen from n poses."""
         disparity = np.maximum(pixels[:, 0] - pixels[:, 2], np.finfo(float).eps)
-        z = np.maximum(self.fu * self.baseline / disparity, NEAREST_DEPTH)
+        z = np.maximum(self.fu * self.baseline / disparity, self.nearest)
         x = (pixels[:, 0] - self.cu) * z / self.fu
         y = (pixels[:, 1::2].mean(axis=1) - self.cv) * z / self.fv
         body = np.stack([x, y, z], axis=1) @ np.asarray(self.rotation) + self.position

@@ -266,6 +266,7 @@ class LikelihoodFieldModel(_Laser):
         away, side = np.empty(ends.shape[:2]), float(self.grid.resolution)
         end_distances(away.reshape(-1), self.grid.distance_field, cells.reshape(-1, 2), side)
         hit = peak * np.exp(-0.5 * (np.minimum(away, farthest) / sigma) ** 2)
+        share = hit / np.maximum(hit + rest, np.finfo(float).tiny)
         last = np.array(self.grid.occupied.shape)[::-1] - 1
         j, i = np.moveaxis(np.clip(cells, 0, last).astype(np.intp), -1, 0)
         xx, xy, yy = self._normals[:, i, j]
@@ -274,4 +275,4 @@ class LikelihoodFieldModel(_Laser):
         J[..., 0, 0] = J[..., 1, 1] = 1.0
         arm = ends - states[:, None, :2]
         J[..., 0, 2], J[..., 1, 2] = -arm[..., 1], arm[..., 0]
-        return np.asarray(np.einsum("nk,nkai,nkab,nkbj->nij", hit / (hit + rest), J, N, J))
+        return np.asarray(np.einsum("nk,nkai,nkab,nkbj->nij", share, J, N, J))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import cos, erf, exp, expm1, hypot, log, pi, sin, sqrt
+from math import cos, erf, exp, expm1, hypot, inf, log, pi, sin, sqrt
 
 from skh._numba.compiling import compiled
 from skh.models.robot_sensors.kernels import cast_beam
-
-SHORTEST_RANGE = 1e-9  # metres; divides by less nowhere
 
 
 @compiled
@@ -25,9 +23,16 @@ def beam_densities(z, expected, z_hit, z_short, z_max, z_rand, sigma, decay, lon
         return z_max, 0.0
     hit = z_hit * hit_density(z, expected, sigma, longest)
     rest = z_rand / longest
-    if z < expected and z_short > 0.0:
-        rest -= z_short * decay * exp(-decay * z) / expm1(-decay * max(expected, SHORTEST_RANGE))
+    within = -expm1(-decay * expected)
+    if z < expected and within > 0.0:
+        rest += z_short * decay * exp(-decay * z) / within
     return hit + rest, hit
+
+
+@compiled
+def log_or_minus_infinity(density):
+    """Logarithm; that of zero is -inf, also where Python runs it."""
+    return log(density) if density > 0.0 else -inf
 
 
 @compiled
@@ -48,7 +53,7 @@ def beam_log_likelihoods(values, occupied, places, headings, angles, ranges, sca
             density, _ = beam_densities(
                 *(ranges[k], scale * way, z_hit, z_short, z_max, z_rand, sigma, decay, longest)
             )
-            total += log(density)
+            total += log_or_minus_infinity(density)
         values[i] = total
 
 
@@ -107,5 +112,5 @@ def field_log_likelihoods(values, distances, places, headings, angles, ranges, s
             angle, way = headings[i] + angles[k], ranges[k] / scale
             column, row = places[i, 0] + way * cos(angle), places[i, 1] + way * sin(angle)
             e = min(distance_at(distances, column, row, scale), farthest) / sigma
-            total += log(peak * exp(-0.5 * e * e) + rest)
+            total += log_or_minus_infinity(peak * exp(-0.5 * e * e) + rest)
         values[i] = total

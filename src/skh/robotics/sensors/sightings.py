@@ -65,7 +65,7 @@ class RangeBearing:
         sighting_log_likelihoods(
             *(values, np.ascontiguousarray(states), self.mount, y, self.landmarks),
             *(float(self.range_noise), float(self.bearing_noise)),
-            *(self._constants(y), float(self.outliers)),
+            self._constants(y),
         )
         return values
 
@@ -161,12 +161,14 @@ class RangeBearing:
         return self.landmarks[ids]
 
     def _constants(self, y: Array) -> Array:
-        """Log-normalisations (m, 2) of the Gaussian and of an outlier, for each sighting."""
+        """Log-densities (m, 2) of no error and of an outlier, with their probabilities."""
         measured = np.isfinite(y[:, 1:])
         sd = np.log([self.range_noise, self.bearing_noise]) + 0.5 * log(2 * pi)
         average = np.where(y[:, 0] < 0, log(len(self.landmarks)), 0.0)
         widths = np.log([self.longest, self.view])
-        return -np.stack([measured @ sd + average, measured @ widths], axis=1)
+        with np.errstate(divide="ignore"):  # none or all are outliers
+            log_shares = np.log([1.0 - self.outliers, self.outliers])
+        return np.asarray(log_shares - np.stack([measured @ sd + average, measured @ widths], 1))
 
     def _factor(self, has_range: bool, has_bearing: bool) -> float:
         """Share of the Gaussian's information that outliers leave."""

@@ -11,6 +11,7 @@ The file dataset3.mat is looked for in the folder starry_night of SKH_DATA, or o
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,6 @@ from scipy.spatial.transform import Rotation
 
 import skh
 from skh.geometry import SE3, Charted, Pose
-from skh.robotics import data_folder
 
 STEPS = 1_701  # the last 200 have few landmarks
 NEAREST = 0.05  # metres of depth in front of the camera; nearer points are put there
@@ -38,7 +38,8 @@ RULES = {
 
 def data_file() -> Path:
     """Where the log should be."""
-    return data_folder() / "starry_night" / "dataset3.mat"
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(os.environ.get("SKH_DATA", beside)) / "starry_night" / "dataset3.mat"
 
 
 @dataclass(frozen=True)

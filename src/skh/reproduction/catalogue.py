@@ -12,6 +12,7 @@ from skh.reproduction import (
     starry_night,
     synthetic,
     uav,
+    wean_hall,
 )
 from skh.reproduction.entry import Entry
 
@@ -25,5 +26,6 @@ STUDIES: tuple[Entry, ...] = (
     second_look.EXPERIMENT,
     uav.EXPERIMENT,
     starry_night.EXPERIMENT,
+    wean_hall.EXPERIMENT,
 )
 EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

@@ -92,17 +92,17 @@ class Localiser:
     Examples
     --------
     >>> import skh
-    >>> from skh.robotics import DifferentialDrive, LikelihoodFieldModel, Localiser
+    >>> from skh.robotics import BeamModel, DifferentialDrive, Localiser
     >>> grid = skh.models.office()
     >>> angles = np.linspace(-np.pi, np.pi, 60, endpoint=False)
-    >>> laser = LikelihoodFieldModel(grid, angles, max_range=20.0, power=0.2)
+    >>> laser = BeamModel(grid, angles, max_range=20.0, power=0.2)
     >>> localiser = Localiser(grid, DifferentialDrive(*[0.02] * 4), laser, n=(50, 4000), rng=0)
     >>> rng, pose = np.random.default_rng(1), np.array([2.0, -3.0, 0.5])
     >>> for _ in range(8):
-    ...     fix = localiser.update(pose, laser.observe(pose, rng))
+    ...     fix, pose_before = localiser.update(pose, laser.observe(pose, rng)), pose
     ...     pose = pose + [0.3 * np.cos(pose[2]), 0.3 * np.sin(pose[2]), 0.2]
-    >>> fix.settled, len(fix.belief.x)
-    (True, 50)
+    >>> fix.settled, len(fix.belief.x), bool(abs(fix.pose - pose_before).max() < 0.2)
+    (True, 50, True)
     """
 
     def __init__(

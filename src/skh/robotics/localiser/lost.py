@@ -46,7 +46,7 @@ class LostTest:
             deviation = sqrt(self._square) or 1.0
             below = (self._mean - increment) / deviation
             self._sum = max(self._sum + min(below, LARGEST_SHORTFALL) - self.slack, 0.0)
-        if self._sum == 0.0:
+        if self._sum < self.alarm / 2:  # learning only what is good would make all else unusual
             self._learn(increment)
         return self._sum > self.alarm
 

@@ -45,6 +45,7 @@ from skh.filtering.model_protocols import (
     can_displace,
     reseeding,
 )
+from skh.filtering.restart import with_prior
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charted_information import information_in_chart, metric_in_chart
@@ -112,6 +113,10 @@ class Charted:
         self.chart = chart
         self._model: Any = as_carrying(model)
         self._unseeded: Charted | None = None  # of a copy with other random numbers
+
+    def with_prior(self, prior: Any) -> Charted:
+        """The model with another prior, as ``model.prior()`` might return it."""
+        return Charted(with_prior(self.model, prior), self.chart)
 
     def prior(self) -> GaussianMixture:
         """The distribution of x_0 in the chart at its centre."""

@@ -3,7 +3,7 @@
 from skh.reproduction.entry import Entry
 from skh.reproduction.wean_hall.claims import CLAIMS
 from skh.reproduction.wean_hall.figures import pictures
-from skh.reproduction.wean_hall.tables import tables
+from skh.reproduction.wean_hall.tables import all_tables
 from skh.reproduction.wean_hall.tasks import WeanHall
 
-EXPERIMENT = Entry(WeanHall, CLAIMS, pictures, tables)
+EXPERIMENT = Entry(WeanHall, CLAIMS, pictures, all_tables)

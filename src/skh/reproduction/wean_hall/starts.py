@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from skh._typing import Array
+from skh._typing import Array, Indices
 from skh.filtering.particle_filter import ParticleFilter
 from skh.geometry.charted import Charted
 from skh.geometry.charted_states import states_of
@@ -28,11 +28,11 @@ from skh.reproduction.wean_hall.log import (
 )
 from skh.robotics.controls import BodyStep
 from skh.robotics.localiser.driven import Driven
-from skh.robotics.localiser.free_space import free_space
 from skh.robotics.localiser.kld import KLDSampling
 from skh.robotics.localiser.localiser import WIDE, Localiser
+from skh.robotics.localiser.start import free_space
 
-ALWAYS = {"min_way": 0.0, "min_turn": 0.0}  # the timeline has only scans that are used
+ALWAYS = 0.0  # threshold: the timeline has only scans that are used
 
 
 class Stopped:
@@ -48,7 +48,7 @@ class Stopped:
         self.poses.append(pose)
         self.evaluations.append(evaluations)
 
-    def records(self, start: Record, times: Array, at: Array) -> Iterator[Record]:
+    def records(self, start: Record, times: Array, at: Indices) -> Iterator[Record]:
         """A record for each of some moments, and one for the whole run."""
         for t in at:
             moment = placed(start, float(times[t]), self.poses[t][:2])
@@ -63,7 +63,12 @@ def anywhere(start: Record, log: str, steps: int, moments: int, least: int) -> I
     seen, path = timeline(log, steps), odometry(log, steps)
     run, n = Stopped(), (least, start.n)
     localiser = Localiser(
-        *(grid(), DRIVE, sensor(read(log))), n=n, rng=start.seed, recover=False, **ALWAYS
+        *(grid(), DRIVE, sensor(read(log))),
+        n=n,
+        rng=start.seed,
+        recover=False,
+        min_way=ALWAYS,
+        min_turn=ALWAYS,
     )
     for pose, y in zip(path, seen.observations, strict=True):
         fix = localiser.update(pose, y)
@@ -72,7 +77,9 @@ def anywhere(start: Record, log: str, steps: int, moments: int, least: int) -> I
     yield from run.records(start, seen.times, tracked(log, steps).moments(moments))
 
 
-def anywhere_kld(start: Record, log: str, steps: int, moments: int, error: float) -> Iterator:  # type: ignore[type-arg]
+def anywhere_kld(
+    start: Record, log: str, steps: int, moments: int, error: float
+) -> Iterator[Record]:
     """The particle filter with KLD-sampling that starts anywhere."""
     seen, rng = timeline(log, steps), np.random.default_rng(start.seed)
     prior = free_space(grid(), start.n, rng=rng)
@@ -102,7 +109,8 @@ def kidnapped(
         start=prior,
         rng=start.seed,
         recover=recover,
-        **ALWAYS,
+        min_way=ALWAYS,
+        min_turn=ALWAYS,
     )
     run = Stopped()
     for pose, y in zip(np.concatenate([before, joined(before[-1], after)]), seen, strict=True):

@@ -13,7 +13,7 @@ from skh.reproduction.wean_hall.statistics import cells, evaluations, is_start, 
 HEADS = ("run", "filter", "most points", "right", "evaluations: median", "largest")
 
 
-def tables(records: Sequence[Record]) -> str:
+def all_tables(records: Sequence[Record]) -> str:
     """All tables."""
     parts = [of_tracking(tracking(records))]
     models = dict.fromkeys(r.model for r in records if is_start(r))

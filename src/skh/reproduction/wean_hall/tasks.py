@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class WeanHall(LogStudy):
         else:
             yield from super().work(task)
 
-    def _anywhere(self, start: Record, log: str, kind: str, rest: list) -> Iterator[Record]:  # type: ignore[type-arg]
+    def _anywhere(self, start: Record, log: str, kind: str, rest: list[Any]) -> Iterator[Record]:
         if kind == OURS:
             named = replace(start, rule=OURS)
             yield from anywhere(named, log, self.steps, self.moments, self.least)
@@ -103,11 +103,10 @@ class WeanHall(LogStudy):
 def walls(start: Record) -> Iterator[Record]:
     """Occupied cells that have a free neighbour, so that figures need no data."""
     cells = grid()
-    free = np.logical_not(cells.occupied) if cells.free is None else cells.free
-    near = np.zeros_like(free)
-    for axis in (0, 1):
-        near |= np.roll(free, 1, axis) | np.roll(free, -1, axis)
-    rows, columns = np.nonzero(near & cells.occupied)
+    occupied: Any = cells.occupied
+    free: Any = np.logical_not(occupied) if cells.free is None else cells.free
+    beside = [np.roll(free, way, axis) for axis in (0, 1) for way in (-1, 1)]
+    rows, columns = np.nonzero(np.any(beside, axis=0) & occupied)
     places = np.asarray(cells.origin) + cells.resolution * (np.column_stack([columns, rows]) + 0.5)
     for place in places[::WALLS]:
         yield placed(replace(start, rule=LANDMARK), 0.0, place)

@@ -6,12 +6,14 @@ from skh.reproduction import (
     default,
     demo,
     mixture,
+    mrclam,
     runtime,
     search_points,
     second_look,
     starry_night,
     synthetic,
     uav,
+    woods,
 )
 from skh.reproduction.entry import Entry
 
@@ -25,5 +27,7 @@ STUDIES: tuple[Entry, ...] = (
     second_look.EXPERIMENT,
     uav.EXPERIMENT,
     starry_night.EXPERIMENT,
+    mrclam.EXPERIMENT,
+    woods.EXPERIMENT,
 )
 EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

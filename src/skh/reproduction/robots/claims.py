@@ -91,7 +91,7 @@ def claims_of(title: str, log: str, *, rmse: float, nees: float, like: float) ->
             partial(at_most, **default, field="nees", n=50, limit=nees),
         ),
         Claim(
-            f"{title}: 50 placed particles have at most {like:g} times the RMSE of 20,000 random ones",
+            f"{title}: 50 placed particles, at most {like:g} times the RMSE of 20,000 random ones",
             "(not in the paper)",
             partial(few_like_many, **default, field="rmse", n=50, limit=like),
         ),

@@ -52,7 +52,9 @@ def test_missing_data_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("SKH_DATA", str(tmp_path))
     for name in ("starry-night", "mrclam", "woods"):
         text = EXPERIMENTS[name].missing()
-        assert text.startswith("data not found: ") and str(tmp_path) in text and "SKH_DATA" in text
+        assert text.startswith("data not found: ")
+        assert str(tmp_path) in text
+        assert "SKH_DATA" in text
     assert EXPERIMENTS["mixture"].missing() == ""
 
 
@@ -82,8 +84,11 @@ def test_logs_are_followed(data, study, limit):
 def test_each_run_records_its_errors_and_times(records):
     (run,) = [r for r in whole_runs(records) if (r.rule, r.n, r.batch) == ("default", 16, 1)]
     of_run = [r for r in moments(records) if r.seed == run.seed]
-    assert len(of_run) == 4 and all(r.rmse >= 0 and r.xx > 0 for r in of_run)
-    assert run.steps == 12 and 0 < run.rmse < 1 and run.nees > 0
+    assert len(of_run) == 4
+    assert all(r.rmse >= 0 and r.xx > 0 for r in of_run)
+    assert run.steps == 12
+    assert 0 < run.rmse < 1
+    assert run.nees > 0
     assert 0 < run.rule_seconds + run.likelihood_seconds < run.seconds
     assert all(r.m == 50 for r in records if r.rule == "FCFW")
 
@@ -98,7 +103,8 @@ def test_a_task_is_a_function_of_its_name(records):
 
 def test_tables_and_figures_show_every_rule(records):
     text = tables(records)
-    assert text.count("| PF |") == 2 and text.count("| reference |") == 1
+    assert text.count("| PF |") == 2
+    assert text.count("| reference |") == 1
     names = [picture.name for picture in pictures_of("mrclam", "MRCLAM", records)]
     assert names == [f"mrclam-robot-1-{k}" for k in ("seeds", "path", "time", "n", "split")]
 
@@ -173,5 +179,6 @@ def test_the_command_says_what_is_missing(monkeypatch, tmp_path, capsys):
         with_data(chosen("mrclam", quick=True), "mrclam")
     assert "error: data not found: mrclam/MRCLAM_Dataset7" in capsys.readouterr().err
     left = with_data(chosen("all", quick=True), "all")
-    assert "mixture" in (names := {e.name for e in left}) and "mrclam" not in names
+    assert "mixture" in (names := {e.name for e in left})
+    assert "mrclam" not in names
     assert "mrclam skipped: data not found" in capsys.readouterr().err

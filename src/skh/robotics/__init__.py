@@ -11,6 +11,15 @@ Units are SI: metres, radians, seconds.  Poses in the plane are rows (x, y, head
 """
 
 from skh.robotics.controls import BodyRates, BodyStep, OdometryStep, PoseStep, VelocitySteps
+from skh.robotics.localiser import (
+    Cluster,
+    Fix,
+    KLDSampling,
+    Localiser,
+    LostTest,
+    clusters_of,
+    free_space,
+)
 from skh.robotics.localization import Localization, localization_model
 from skh.robotics.log_timelines import timeline_of
 from skh.robotics.logs import (
@@ -52,6 +61,7 @@ from skh.robotics.sensors import (
     Sensors,
     StereoCamera,
 )
+from skh.robotics.slam import FastSLAM, LandmarkMap, fastslam_model, landmark_map
 from skh.robotics.timeline import Timeline, merge
 
 __all__ = [
@@ -59,13 +69,20 @@ __all__ = [
     "BodyRates",
     "BodyStep",
     "CarmenLog",
+    "Cluster",
     "DeadReckoning",
     "DifferentialDrive",
+    "FastSLAM",
+    "Fix",
     "ImuRates",
+    "KLDSampling",
     "LandmarkLog",
+    "LandmarkMap",
     "Landmarks",
     "LikelihoodFieldModel",
+    "Localiser",
     "Localization",
+    "LostTest",
     "MrclamLog",
     "Odometry",
     "OdometryStep",
@@ -86,8 +103,12 @@ __all__ = [
     "VelocityMotion",
     "VelocityOdometry",
     "VelocitySteps",
+    "clusters_of",
     "data_file",
     "data_folder",
+    "fastslam_model",
+    "free_space",
+    "landmark_map",
     "localization_model",
     "merge",
     "preintegrate",

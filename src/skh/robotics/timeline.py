@@ -106,11 +106,13 @@ def merge(
     """Make a timeline of odometry and the readings of one sensor or of several.
 
     Observations are rows of ranges (k,) for scans and rows (id, range, bearing) for sightings; of
-    several sensors a tuple, with None for those that saw nothing, as `Sensors` takes it.  Readings within ``window`` seconds
-    of the first one are one step.  A reading becomes a step when the robot has moved by
-    ``min_way`` metres or turned by ``min_turn`` radians since the last one, or ``max_wait`` seconds
-    have passed; without the first two, every reading does.  If ``max_gap`` is given, there are
-    steps without an observation wherever readings are farther apart.
+    several sensors a tuple, with None for those that saw nothing, as `Sensors` takes it.  Readings
+    within ``window`` seconds of the first one are one step.
+
+    A reading becomes a step when the robot has moved by ``min_way`` metres or turned by
+    ``min_turn`` radians since the last one, or ``max_wait`` seconds have passed; without the first
+    two, every reading does.  If ``max_gap`` is given, there are steps without an observation
+    wherever readings are farther apart.
 
     The control of a step is a `BodyStep` by poses, or `VelocitySteps`; ``control`` makes something
     else of it, such as ``BodyStep.as_odometry``.

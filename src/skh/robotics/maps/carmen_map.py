@@ -1,9 +1,9 @@
 """Maps of CARMEN: binary files (CARMENMAPFILE), and text with a line ``global_map[0]: ..``.
 
 Binary files have the probability that a cell is occupied, columns of x first, -1 where unknown.
-Text files, such as that of Wean Hall, have one row of cells per y.  They say which probability
-they have nowhere: as more cells of a map are free than occupied, the value that more known cells
-are near to, 0 or 1, is taken to be "free".
+Text files, such as that of Wean Hall, have columns of x first as well: one line of cells per x.
+They say nowhere which probability they have: as more cells of a map are free than occupied, the
+value that more known cells are near to, 0 or 1, is taken to be "free".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BINARY_LABEL, TEXT_LABEL = b"CARMENMAPFILE", b"global_map"
 TEXT_HEADER = re.compile(r"global_map\[\d+\]:\s*(\S+)\s+(\S+)")
 CENTIMETRE = 0.01
 GRIDMAP_CHUNK, NAMED_CHUNK = 1, 128
-OCCUPIED_ABOVE, FREE_BELOW = 0.5, 0.4  # probabilities; cells between them are unknown
+OCCUPIED_ABOVE, FREE_BELOW = 0.65, 0.2  # probabilities, as of ROS; cells between are unknown
 Values = Literal["auto", "free", "occupied"]
 
 
@@ -53,7 +53,7 @@ def _text_cells(path: str | Path, text: str, values: Values) -> tuple[Array, flo
     """Probabilities (rows, columns) of cells to be occupied, and the size of a cell."""
     header = TEXT_HEADER.search(text)
     if header is None or not (header[1].isdigit() and header[2].isdigit()):
-        raise ValueError(f"{path} must have a line 'global_map[0]: rows columns' of whole numbers")
+        raise ValueError(f"{path} must have a line 'global_map[0]: columns rows' of whole numbers")
     shape = int(header[1]), int(header[2])
     try:
         cells = np.array(text[header.end() :].split(), dtype=np.float64)
@@ -67,10 +67,10 @@ def _text_cells(path: str | Path, text: str, values: Values) -> tuple[Array, flo
     if outside.any():
         i = int(outside.argmax())
         raise ValueError(
-            f"{path}, row {i // shape[1] + 1}, column {i % shape[1] + 1} of the map must be in "
+            f"{path}, line {i // shape[1] + 1}, number {i % shape[1] + 1} of the map must be in "
             f"[0, 1] or -1, got {cells[i]}"
         )
-    return _occupied(cells, values).reshape(shape), _resolution(path, text)
+    return _occupied(cells, values).reshape(shape).T, _resolution(path, text)
 
 
 def _first_wrong(path: str | Path, text: str, start: int) -> str:

@@ -20,7 +20,7 @@ from skh.reproduction.robots.log import Log, normalised_squares
 from skh.reproduction.robots.runs import filtered
 from skh.reproduction.robots.statistics import moments, reference_errors, whole_runs
 from skh.reproduction.robots.tables import tables
-from skh.reproduction.starry_night.tasks import StarryNight, known_map
+from skh.reproduction.starry_night.tasks import StarryNight, StarryNightSlam, known_map, unknown_map
 from skh.reproduction.statistics import MissingError
 from skh.reproduction.woods.tasks import Woods, in_the_woods
 from skh.rules.sampling import Stratified
@@ -39,7 +39,7 @@ def data(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKH_DATA", str(folder))
         yield folder
-    for cached in (known_map, of_robot, in_the_woods):
+    for cached in (known_map, unknown_map, of_robot, in_the_woods):
         cached.cache_clear()
 
 
@@ -71,7 +71,8 @@ def test_the_tasks_are_all_rules_sizes_and_seeds():
 
 
 @pytest.mark.parametrize(
-    ("study", "limit"), [(StarryNight(), 0.1), (Mrclam(), 0.4), (Woods(every=5), 0.1)]
+    ("study", "limit"),
+    [(StarryNight(), 0.1), (StarryNightSlam(), 0.3), (Mrclam(), 0.4), (Woods(every=5), 0.1)],
 )
 def test_logs_are_followed(data, study, limit):
     log = study.load(study.logs[0])

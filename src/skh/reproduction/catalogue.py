@@ -27,6 +27,7 @@ STUDIES: tuple[Entry, ...] = (
     second_look.EXPERIMENT,
     uav.EXPERIMENT,
     starry_night.EXPERIMENT,
+    starry_night.SLAM,
     mrclam.EXPERIMENT,
     woods.EXPERIMENT,
 )

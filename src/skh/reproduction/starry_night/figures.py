@@ -10,5 +10,10 @@ from skh.reproduction.style import Picture
 
 
 def pictures(records: Sequence[Record]) -> list[Picture]:
-    """The figures of each log."""
+    """The figures of the log with its map."""
+    return pictures_of("starry-night", "Starry Night", records)
+
+
+def slam_pictures(records: Sequence[Record]) -> list[Picture]:
+    """The figures of the log without its map."""
     return pictures_of("starry-night", "Starry Night", records)

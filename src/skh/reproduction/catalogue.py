@@ -6,6 +6,7 @@ from skh.reproduction import (
     default,
     demo,
     mixture,
+    mrclam,
     runtime,
     search_points,
     second_look,
@@ -13,6 +14,7 @@ from skh.reproduction import (
     synthetic,
     uav,
     wean_hall,
+    woods,
 )
 from skh.reproduction.entry import Entry
 
@@ -27,5 +29,8 @@ STUDIES: tuple[Entry, ...] = (
     uav.EXPERIMENT,
     starry_night.EXPERIMENT,
     wean_hall.EXPERIMENT,
+    starry_night.SLAM,
+    mrclam.EXPERIMENT,
+    woods.EXPERIMENT,
 )
 EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

@@ -6,9 +6,9 @@ between two of them are integrated before.
 
 There is one set of noise parameters for all robots and rules.  Errors of sightings are not
 independent: ranges to one landmark are off by the same centimetres for seconds.  So deviations are
-three times those of the residuals of the worse robot (0.18 m and 0.018 rad), and those of the
-velocities twice what dead reckoning shows.  They were chosen on robot 2, where a filter with many
-random particles is consistent with them.
+twice those of the residuals of the worse robot (0.18 m and 0.018 rad), and so are those of the
+velocities, relative to dead reckoning.  They were chosen on robot 2, where a filter with 3,000
+random particles is consistent with them (median NEES 1.44; 1.39 is expected).
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from skh.robotics.motion.planar import VelocityMotion
 from skh.robotics.sensors.sightings import RangeBearing
 
 FOLDER = "mrclam/MRCLAM_Dataset7"
-ROBOTS = {"robot 1": 1, "robot 2": 2}
-RANGE_DEVIATION, BEARING_DEVIATION = 0.54, 0.054  # metres, radians
+ROBOT = "robot 1"
+ROBOTS = {ROBOT: 1, "robot 2": 2}
+RANGE_DEVIATION, BEARING_DEVIATION = 0.36, 0.036  # metres, radians
 FALSE_SIGHTINGS = 0.036  # share
 FALSE_RANGE, FALSE_VIEW = 10.0, 1.2  # metres, and radians in all, of false sightings
-DRIFT = (0.03, 0.0, 0.09)  # metres ahead and to the left, radians; per square root of a second
+DRIFT = (0.03, 0.01, 0.09)  # metres ahead and to the left, radians; per square root of a second
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Mrclam(LogStudy):
     name: ClassVar[str] = "mrclam"
     files: ClassVar[tuple[str, ...]] = (FOLDER,)
 
-    logs: tuple[str, ...] = ("robot 1",)
+    logs: tuple[str, ...] = (ROBOT,)
     steps: int = 10_000  # all
 
     @classmethod

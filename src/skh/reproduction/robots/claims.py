@@ -7,12 +7,14 @@ would.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from skh._typing import Array
-from skh.reproduction.claim import Verdict, as_text, listed, together
+from skh.reproduction.claim import Claim, Verdict, as_text, listed, together
 from skh.reproduction.engine.record import Record
 from skh.reproduction.robots.statistics import of_runs, sizes, whole_runs
 from skh.reproduction.robots.study import REFERENCE
@@ -72,3 +74,30 @@ def few_like_many(
     text += f"particles: {np.median(values) / theirs:.3g} [{low:.3g}, {high:.3g}] (limit {limit:g})"
     holds = True if high <= limit else False if low > limit else None
     return Verdict(text, holds, {"ratio": float(np.median(values)) / theirs, "limit": limit})
+
+
+def claims_of(title: str, log: str, *, rmse: float, nees: float, like: float) -> tuple[Claim, ...]:
+    """What is claimed of the default with 50 particles on a log, and against the PF."""
+    default: dict[str, Any] = {"log": log, "rule": "default"}
+    return (
+        Claim(
+            f"{title}: 50 placed particles, RMSE of at most {rmse:g} m",
+            "(not in the paper: a real log)",
+            partial(at_most, **default, field="rmse", n=50, limit=rmse),
+        ),
+        Claim(
+            f"{title}: 50 placed particles, median NEES of at most {nees:g}",
+            "(not in the paper: the spread of the particles is that of their errors)",
+            partial(at_most, **default, field="nees", n=50, limit=nees),
+        ),
+        Claim(
+            f"{title}: 50 placed particles, at most {like:g} times the RMSE of 20,000 random ones",
+            "(not in the paper)",
+            partial(few_like_many, **default, field="rmse", n=50, limit=like),
+        ),
+        Claim(
+            f"{title}: the RMSE of the default is never above that of the PF",
+            "(not in the paper: at equal numbers of particles)",
+            partial(never_worse, **default, field="rmse"),
+        ),
+    )

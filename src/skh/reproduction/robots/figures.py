@@ -10,8 +10,10 @@ import numpy as np
 from skh._typing import Array
 from skh.reproduction import style
 from skh.reproduction.engine.record import Record
+from skh.reproduction.robots.maps import trajectory
 from skh.reproduction.robots.statistics import (
     distances,
+    logs_of,
     moments,
     of_runs,
     reference_errors,
@@ -72,7 +74,7 @@ def _seeds(axis: Any, records: Sequence[Record], field: str, n: int) -> None:
         axis.plot(k + aside, values, **look, alpha=0.75)
         axis.hlines(np.median(values), k - 0.34, k + 0.34, color=style.colour(rule), linewidth=2.2)
     _reference_line(axis, records, field)
-    axis.set_xticks(range(len(rules)), [style.label(rule) for rule in rules], fontsize=8)
+    axis.set_xticks(range(len(rules)), rules, fontsize=8)
 
 
 def _reference_line(axis: Any, records: Sequence[Record], field: str) -> None:
@@ -109,7 +111,7 @@ def _curve_of_n(axis: Any, records: Sequence[Record], field: str, rule: str) -> 
     quartiles = [np.quantile(values_of(records, field, rule, k), [0.25, 0.5, 0.75]) for k in n]
     low, middle, high = np.array(quartiles).T
     axis.vlines(n, low, high, color=style.colour(rule), linewidth=2.4, alpha=0.4)
-    axis.plot(n, middle, **style.look(rule), label=style.label(rule))
+    axis.plot(n, middle, **style.look(rule), label=rule)
 
 
 def over_time(name: str, title: str, records: Sequence[Record]) -> style.Picture:
@@ -121,7 +123,7 @@ def over_time(name: str, title: str, records: Sequence[Record]) -> style.Picture
         times, errors = errors_over_time(records, rule, n, truth)
         low, middle, high = np.quantile(errors, [0.25, 0.5, 0.75], axis=0)
         style.band(axis, rule, times, low, high, alpha=0.16)
-        axis.plot(times, middle, **style.look(rule) | {"marker": ""}, label=style.label(rule))
+        axis.plot(times, middle, **style.look(rule) | {"marker": ""}, label=rule)
     words = "error [m]" if truth else "distance to reference [m]"
     axis.set(yscale="log", xlabel="time [s]", ylabel=words, title=f"{title}, N = {n}")
     style.grid(axis)
@@ -156,7 +158,7 @@ def time_split(name: str, title: str, records: Sequence[Record]) -> style.Pictur
         for (part, colour), width in zip(PARTS, split.T, strict=True):
             axis.barh(range(len(rules)), width, left=left, color=colour, label=part)
             left += width
-        names = [style.label(rule) for rule in rules] if axis is axes.flat[0] else []
+        names = rules if axis is axes.flat[0] else []
         axis.set_yticks(range(len(names)), names)
         axis.invert_yaxis()
         axis.set(xlabel="ms per step", title=f"N = {size}")
@@ -175,7 +177,11 @@ def _split(records: Sequence[Record], rule: str, n: int) -> Array:
     return np.asarray(1e3 * np.median(parts / steps, axis=1))
 
 
-def all_errors(name: str, title: str, records: Sequence[Record]) -> list[style.Picture]:
-    """The four figures of a log, errors over seeds first."""
-    draw = (over_seeds, over_time, against_n, time_split)
-    return [figure(name, title, records) for figure in draw]
+def pictures_of(name: str, title: str, records: Sequence[Record]) -> list[style.Picture]:
+    """The figures of each log: errors over seeds first, then the path on the map."""
+    draw = (over_seeds, trajectory, over_time, against_n, time_split)
+    found = []
+    for log, of_log in logs_of(records).items():
+        file, words = f"{name}-{log.replace(' ', '-')}", f"{title}, {log}"
+        found += [figure(file, words, of_log) for figure in draw]
+    return found

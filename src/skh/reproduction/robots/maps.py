@@ -41,7 +41,7 @@ def trajectory(
     for axis, rule in zip(axes.flat, rules, strict=True):
         background(axis)
         _path(axis, records, rule)
-        axis.set_title(f"{title}: {style.label(rule)}")
+        axis.set_title(f"{title}: {rule}")
     for closer in below:
         panels = closer.subplots(1, len(chosen), squeeze=False)
         for axis, time in zip(panels.flat, (times[k] for k in chosen), strict=True):
@@ -63,7 +63,7 @@ def _path(axis: Any, records: Sequence[Record], rule: str) -> None:
     axis.plot(*truth.T, color="black", linewidth=1, label="truth")
     path = [r for r in records if r.rule == PATH_OF + rule]
     colour = RULE_COLOURS.get(rule, style.colour(rule))
-    axis.plot(*plane(path).T, color=colour, linewidth=0.9, label=style.label(rule))
+    axis.plot(*plane(path).T, color=colour, linewidth=0.9, label=rule)
     for r in path[:: max(len(path) // ELLIPSES, 1)]:
         _ellipse(axis, r, colour)
     axis.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
@@ -86,7 +86,7 @@ def _close_up(axis: Any, records: Sequence[Record], rules: Sequence[str], time: 
         colour = RULE_COLOURS.get(rule, style.colour(rule))
         weights = np.array([r.rmse for r in cloud])
         area = 150 * weights / max(weights.max(initial=0), 1e-12) + 2
-        axis.scatter(*plane(cloud).T, area, colour, alpha=0.45, label=style.label(rule), lw=0)
+        axis.scatter(*plane(cloud).T, area, colour, alpha=0.45, label=rule, lw=0)
         for r in (r for r in now if r.rule == PATH_OF + rule):
             _ellipse(axis, r, colour)
         seen.append(plane(cloud)[weights > 0.2 * weights.max(initial=0)])

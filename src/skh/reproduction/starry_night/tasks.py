@@ -8,12 +8,14 @@ at the true poses, since errors of the left and the right image are strongly cor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
+from skh.geometry import Charted
 from skh.geometry.charts import Pose
 from skh.reproduction.robots.log import Log
 from skh.reproduction.robots.study import LogStudy
@@ -23,10 +25,12 @@ from skh.robotics.logs.data_sets import data_file
 from skh.robotics.logs.stereo_mat import StereoLog, read_stereo_log
 from skh.robotics.motion.spatial import ImuRates
 from skh.robotics.sensors.cameras import StereoCamera
+from skh.robotics.slam import fastslam_model
 
-KNOWN_MAP = "known map"
+KNOWN_MAP, NO_MAP = "known map", "SLAM"
 FILE = "starry_night/dataset3.mat"
-START_DEVIATION = 0.05  # metres and radians, of the first pose about the true one
+KNOWN_START = 0.05  # metres and radians, of the first pose about the true one
+MAP_START = 0.001  # the same where the first pose is the frame of the map
 
 
 @dataclass(frozen=True)
@@ -49,17 +53,50 @@ class StarryNight(LogStudy):
         return known_map(self.steps)
 
 
+@dataclass(frozen=True)
+class StarryNightSlam(StarryNight):
+    """No map: FastSLAM, each particle with a Kalman filter per landmark; the first 300 steps."""
+
+    name: ClassVar[str] = "starry-night-slam"
+
+    logs: tuple[str, ...] = (NO_MAP,)
+    n: tuple[int, ...] = (50, 100)
+    seeds: int = 3
+    shown_seeds: int = 5
+    steps: int = 301
+    reference_runs: int = 1
+
+    @classmethod
+    def quick(cls) -> StarryNightSlam:
+        """The first 60 steps, few seeds."""
+        return cls(seeds=1, shown_seeds=2, steps=60, reference_particles=500)
+
+    def load(self, log: str) -> Log:
+        """The log without its map."""
+        return unknown_map(self.steps)
+
+
 @lru_cache(maxsize=2)
 def known_map(steps: int) -> Log:
-    """Read the log and make its model."""
+    """Read the log and make its model with known landmarks."""
+    return _filtered_by(localization_model, steps, KNOWN_START)
+
+
+@lru_cache(maxsize=2)
+def unknown_map(steps: int) -> Log:
+    """Read the log and make its model with landmarks that each particle maps itself."""
+    return _filtered_by(fastslam_model, steps, MAP_START)
+
+
+def _filtered_by(model_of: Callable[..., Charted], steps: int, deviation: float) -> Log:
     log = read_stereo_log(data_file(*FILE.split("/")))
     timeline = timeline_of(log).first(steps)
     truth: Pose = timeline.truth
-    start = Pose(truth.position[0], truth.rotation[0]), START_DEVIATION**2 * np.eye(6)
+    start = Pose(truth.position[0], truth.rotation[0]), deviation**2 * np.eye(6)
     motion = ImuRates(log.velocity_variances, log.turn_rate_variances)
-    model = localization_model(start, motion, camera_of(log), timeline.controls)
     return Log(
-        *(model, timeline.observations, timeline.times),
+        model_of(start, motion, camera_of(log), timeline.controls),
+        *(timeline.observations, timeline.times),
         truth=truth.position,
         landmarks=log.landmarks.positions,
         dimension=3,

@@ -1,0 +1,100 @@
+"""Compiled sphere tracing in a voxel map of distances, and the likelihood of images so rendered.
+
+All lengths are in voxels.  Every ray is traced alone and every sum runs over the pixels of one
+image in their order, so results do not depend on how many poses are given at once.
+"""
+
+from __future__ import annotations
+
+from math import log1p, sqrt
+
+from skh._numba.compiling import compiled
+
+TOUCHING = 0.01  # voxels; a ray nearer to a surface has arrived
+MOST_STEPS = 200  # of a ray; those along a wall take many
+
+
+@compiled
+def distance_at(distances, x, y, z):
+    """Trilinear interpolation; places outside the map have the distance of its nearest cell."""
+    a, b, c = distances.shape
+    x = min(max(x, 0.0), a - 1.000001)
+    y = min(max(y, 0.0), b - 1.000001)
+    z = min(max(z, 0.0), c - 1.000001)
+    i, j, k = int(x), int(y), int(z)
+    x, y, z = x - i, y - j, z - k
+    low = (1.0 - z) * distances[i, j, k] + z * distances[i, j, k + 1]
+    right = (1.0 - z) * distances[i, j + 1, k] + z * distances[i, j + 1, k + 1]
+    ahead = (1.0 - z) * distances[i + 1, j, k] + z * distances[i + 1, j, k + 1]
+    both = (1.0 - z) * distances[i + 1, j + 1, k] + z * distances[i + 1, j + 1, k + 1]
+    return (1.0 - x) * ((1.0 - y) * low + y * right) + x * ((1.0 - y) * ahead + y * both)
+
+
+@compiled
+def trace(distances, x, y, z, dx, dy, dz, farthest):
+    """Way along a ray of unit length to the first surface, at most ``farthest``.
+
+    Goes on by the distance to the nearest surface, which nothing on the ray can be nearer than.
+    """
+    way = 0.0
+    for _ in range(MOST_STEPS):
+        free = distance_at(distances, x + way * dx, y + way * dy, z + way * dz)
+        way += free
+        if free < TOUCHING or way > farthest:
+            break
+    return min(max(way, 0.0), farthest)
+
+
+@compiled
+def turned(R, u):
+    """The direction R u."""
+    return (
+        R[0, 0] * u[0] + R[0, 1] * u[1] + R[0, 2] * u[2],
+        R[1, 0] * u[0] + R[1, 1] * u[1] + R[1, 2] * u[2],
+        R[2, 0] * u[0] + R[2, 1] * u[1] + R[2, 2] * u[2],
+    )
+
+
+@compiled
+def trace_all(ways, distances, places, rotations, rays, farthest):
+    """Set ``ways`` (n, k) of the rays (k, 3) from places (n, 3) with rotations (n, 3, 3)."""
+    for a in range(len(places)):
+        x, y, z = places[a]
+        for b in range(len(rays)):
+            dx, dy, dz = turned(rotations[a], rays[b])
+            ways[a, b] = trace(distances, x, y, z, dx, dy, dz, farthest)
+
+
+@compiled
+def image_errors(
+    total, distances, places, rotations, rays, forward, image, scales, nearest, farthest, freedom
+):
+    r"""Set ``total`` (n,) to :math:`\sum \log(1 + r^2 / (\nu s^2))` over pixels that are not NaN.
+
+    r is the difference of a pixel to the inverse depth of its ray, 1 / (forward way): ``forward``
+    (k,) is the length of a voxel along the optical axis.
+    """
+    for a in range(len(places)):
+        x, y, z = places[a]
+        sum_of_image = 0.0
+        for b in range(len(rays)):
+            if image[b] != image[b]:
+                continue
+            dx, dy, dz = turned(rotations[a], rays[b])
+            way = trace(distances, x, y, z, dx, dy, dz, farthest)
+            residual = (image[b] - 1.0 / (forward[b] * max(way, nearest))) / scales[b]
+            sum_of_image += log1p(residual * residual / freedom)
+        total[a] = sum_of_image
+
+
+@compiled
+def normals_at(normals, distances, points):
+    """Set unit vectors (k, 3) along the gradient of the distance at points (k, 3)."""
+    for a in range(len(points)):
+        x, y, z = points[a]
+        h = 0.5
+        gx = distance_at(distances, x + h, y, z) - distance_at(distances, x - h, y, z)
+        gy = distance_at(distances, x, y + h, z) - distance_at(distances, x, y - h, z)
+        gz = distance_at(distances, x, y, z + h) - distance_at(distances, x, y, z - h)
+        length = max(sqrt(gx * gx + gy * gy + gz * gz), 1e-12)
+        normals[a, 0], normals[a, 1], normals[a, 2] = gx / length, gy / length, gz / length

@@ -107,6 +107,8 @@ def reproduce(
     out = out or Path("reproduction-quick" if quick else "reproduction")
     experiments = chosen(experiment, quick)
     where = None if report_only else runner.Where(workers or available_cores(), scheduler)
+    if where:
+        experiments = with_data(experiments, experiment)
     try:
         with sigterm_raises():
             run_and_report(experiments, out, where)
@@ -146,6 +148,21 @@ def chosen(name: str, quick: bool) -> list[Experiment]:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join((*EXPERIMENTS, 'all'))}")
     entries = STUDIES if name == "all" else (EXPERIMENTS[name],)
     return [entry.experiment(quick=quick) for entry in entries]
+
+
+def with_data(experiments: list[Experiment], name: str) -> list[Experiment]:
+    """The experiments whose data is there; of ``all`` the others are left out with a message."""
+    missing = {e.name: text for e in experiments if (text := EXPERIMENTS[e.name].missing())}
+    for experiment, text in missing.items():
+        style, text = (
+            ("yellow", f"{experiment} skipped: {text}")
+            if name == "all"
+            else ("red", f"error: {text}")
+        )
+        Console(stderr=True).print(text, style=style, markup=False, soft_wrap=True)
+    if missing and name != "all":
+        raise typer.Exit(1)
+    return [e for e in experiments if e.name not in missing]
 
 
 def available_cores() -> int:

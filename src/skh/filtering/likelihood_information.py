@@ -18,7 +18,9 @@ observations, or a general smooth function.
 
 A model may give F itself: ``observation_metric(t, x)`` returns ``(n, d, d)``, one for each row of
 x, or one ``(d, d)``, for instance :math:`H^\top R^{-1} H`.  In charts it is about the increments
-around a state, like the covariances of transitions.
+around a state, like the covariances of transitions.  Where it depends on what was observed (on the
+landmarks in view, say), ``information(t, x, y)`` with the arguments of ``log_likelihood`` returns
+it; if y is not known yet (`ParticleFilter.ask`), F is learned.
 """
 
 from __future__ import annotations
@@ -30,9 +32,10 @@ from typing import Any
 import numpy as np
 import scipy  # its submodules load on first use
 
-from skh._typing import Array
+from skh._typing import Array, Indices
+from skh.filtering.model_protocols import CarryingModel, gather
 from skh.gaussians.linear_algebra import standard_deviations, symmetric
-from skh.gaussians.mixture import GaussianMixture
+from skh.gaussians.predictive import Predictive
 
 POOLING_WINDOW = 30  # steps over which information is pooled
 HEAD_START = 3.0  # weight of a step relative to earlier ones, whose fits were poorer
@@ -45,34 +48,74 @@ SQUARED_LENGTH = 0.3  # of departures from a parabola, relative to the state's s
 DEPTH_LIMIT = 1e12  # keeps squares finite
 MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
 MIN_INFORMATION = 1e-3  # least total information expected
+TOLD_AT = 16  # number of components at which a model tells the information of y, at most
 REGRESSION_JITTER = 1e-12  # relative to the largest prior variance
 
 
 def tells_information(model: object) -> bool:
     """Whether a model gives the information of its observations itself."""
-    names = "observation_metric", "information_at"
+    names = "observation_metric", "information_at", "information"
     return any(getattr(model, name, None) is not None for name in names)
 
 
-def model_information(model: Any, t: int, p: GaussianMixture, carry: Any) -> Array:
-    """Average the model's ``observation_metric`` over the components of ``p``: (d, d).
+def step_information(
+    informant: Any, t: int, p: Predictive, belief: Any, y: Any
+) -> tuple[Array | None, Array | None]:
+    """Return the information of y_t that the model tells, else that learned, twice; or None."""
+    told = None
+    if informant is not None:
+        told = model_information(informant, t, p, getattr(belief, "carry", None), y)
+    learned = getattr(belief, "information", None)
+    if told is not None or learned is None:
+        return told, None
+    return learned.matrix, learned.matrix
 
-    A model whose coordinates depend on the records has ``information_at(t, x, carry)`` instead.
+
+def model_information(model: Any, t: int, p: Predictive, carry: Any, y: Any) -> Array | None:
+    """Average what the model tells over components of ``p``: (d, d), None if it needs y.
+
+    A model whose coordinates depend on the records has ``information_at(t, x, carry)`` in place of
+    ``observation_metric(t, x)``.
     """
+    if y is not None and getattr(model, "information", None) is not None:
+        return _information_of(model, t, p, carry, y)
     if information_at := getattr(model, "information_at", None):
         F = information_at(t, p.means, carry)
+    elif metric := getattr(model, "observation_metric", None):
+        F = metric(t, p.means)
     else:
-        F = model.observation_metric(t, p.means)
+        return None
     F = check_information(F, t, *p.means.shape)
     return symmetric(F if F.ndim == 2 else np.einsum("k,kij->ij", p.weights, F))
 
 
-def check_information(F: Any, t: int, n: int, d: int) -> Array:
-    """Validate what ``observation_metric`` returns for n rows."""
+def _information_of(model: Any, t: int, p: Predictive, carry: Any, y: Any) -> Array:
+    """Average ``model.information`` over a few components, because it may cost a likelihood."""
+    rows, share = representatives(p.weights)
+    records = gather(carry, rows // p.components_per_particle)
+    last = (records,) if isinstance(model, CarryingModel) else ()
+    F = model.information(t, p.means[rows], y, *last)
+    F = check_information(F, t, len(rows), p.d, "information")
+    return symmetric(F if F.ndim == 2 else np.einsum("k,kij->ij", share, F))
+
+
+def representatives(w: Array) -> tuple[Indices, Array]:
+    """Return at most `TOLD_AT` rows and their weights: all, or a systematic sample."""
+    if len(w) <= TOLD_AT:
+        return np.arange(len(w)), w
+    levels = (np.arange(TOLD_AT) + 0.5) / TOLD_AT * w.sum()
+    rows = np.searchsorted(np.cumsum(w), levels).clip(max=len(w) - 1)
+    return rows, np.full(TOLD_AT, 1.0 / TOLD_AT)
+
+
+def check_information(
+    F: Any, t: int, n: int, d: int, method: str = "observation_metric"
+) -> Array:
+    """Validate what ``observation_metric`` or ``information`` returns for n rows."""
     information: Array = np.asarray(F, dtype=np.float64)
     if information.shape not in ((d, d), (n, d, d)) or not np.isfinite(information).all():
         raise ValueError(
-            f"model.observation_metric at t={t} must return finite numbers of shape "
+            f"model.{method} at t={t} must return finite numbers of shape "
             f"({d}, {d}) or ({n}, {d}, {d}), got shape {information.shape}"
         )
     return information

@@ -24,8 +24,9 @@ instead of writing into the given ones.  Optional methods:
   does nothing without them, or with ``displaceable = False``;
 - ``observation_metric(t, x)``, of plain models too: Fisher information of y_t in the state, such as
   H' R^-1 H, (d, d) or (n, d, d), for rules that choose their own kernel, such as the default rule.
-  Without it, it is learned from the likelihoods (see `skh.filtering.likelihood_information`).
-
+  Without it, it is learned from the likelihoods (see `skh.filtering.likelihood_information`);
+- ``information(t, x, y)``, with ``carry`` if there are records (None at the first step): the same
+  given y_t, where it depends on what was observed, such as on the landmarks in view;
 - ``seeded(seed)``: the model with other random numbers, of models that draw at random in ``prior``
   and ``transition`` (see `seeded`).
 

@@ -36,7 +36,7 @@ from skh.filtering.forecasts import Forecasts
 from skh.filtering.likelihood_information import (
     LearnedInformation,
     learned_from,
-    model_information,
+    step_information,
     tells_information,
 )
 from skh.filtering.model_checks import hidden_moments, zero_likelihood
@@ -137,7 +137,7 @@ class ParticleFilter(Forecasts, Watched, Saving):
         """
         y = None if is_missing(y) else fill_masked(y)
         with self._alone:
-            outcome = self._dialogue.begin(self._step(y is not None, as_time(t)))
+            outcome = self._dialogue.begin(self._step(y is not None, as_time(t), y))
             try:
                 while isinstance(outcome, Question):
                     outcome = self._dialogue.tell(outcome.answer_of_model(y))
@@ -213,7 +213,9 @@ class ParticleFilter(Forecasts, Watched, Saving):
 
     # --- the steps of Algorithm 2 ---------------------------------------------------------------
 
-    def _step(self, observed: bool, time: Time | None) -> Conversation[Question, Answer, Belief]:
+    def _step(
+        self, observed: bool, time: Time | None, y: Any = None
+    ) -> Conversation[Question, Answer, Belief]:
         """One iteration of Algorithm 2; yields questions and is sent their answers."""
         t, model, watch = self.t, self._models.until(self._belief, time), self._dialogue.watch
         p = self._predictive(model)  # step 1 or 5
@@ -221,7 +223,7 @@ class ParticleFilter(Forecasts, Watched, Saving):
             drawn = watch.timed(self._sample, model, t - 1, self._belief, p, self._rng)  # step 3
             new = Evaluated(*drawn, np.zeros(len(drawn.points)), 0)
             return self._include(p, new, None, time)
-        information = self._information(p)
+        information, learned = self._information(p, y)
         if information is not None:
             p = p.with_information(information)
         looks = self._plan.plan(p, self._n, rng=self._rng)  # step 3
@@ -232,7 +234,7 @@ class ParticleFilter(Forecasts, Watched, Saving):
             answer = yield Question(t, points.x, carry, len(told), self._model)
             told.append((given, points, answer))
         new = evaluated(given, told, p, self._model)
-        return self._include(p, new, information, time)  # step 4
+        return self._include(p, new, learned, time)  # step 4
 
     def _predictive(self, model: CarryingModel) -> Predictive:
         """Step 1 or 5: the mixture that the next particles are taken from."""
@@ -251,19 +253,16 @@ class ParticleFilter(Forecasts, Watched, Saving):
         points = checked_points(self._plan.rule(p, self._n, rng=rng), p).sealed()
         return Predicted(points, first_or_moved_records(model, t, old, points, p))
 
-    def _information(self, p: Predictive) -> Array | None:
-        """Information of the next observation, given or learned, if the rule uses it."""
+    def _information(self, p: Predictive, y: Any) -> tuple[Array | None, Array | None]:
+        """Information of the next observation, and the same if learned; if the rule uses it."""
         if not self._uses_information:
-            return None
-        b = self._belief
-        if self._informant is not None:
-            return model_information(self._informant, self.t, p, None if b is None else b.carry)
-        return None if b is None or b.information is None else b.information.matrix
+            return None, None
+        return step_information(self._informant, self.t, p, self._belief, y)
 
     def _include(
         self, p: Predictive, new: Evaluated, used: Array | None, time: Time | None
     ) -> Belief:
-        """Step 4: reweight and normalise; ``used`` is the information that the rule had."""
+        """Step 4: reweight and normalise; ``used`` is the learned information the rule had."""
         t, points, carry, log_likelihood = self.t, new.points, new.carry, new.log_likelihood
         if new.log_correction is not None:
             log_likelihood = log_likelihood + new.log_correction
@@ -295,4 +294,4 @@ class ParticleFilter(Forecasts, Watched, Saving):
         if new.n_evaluations == 0:
             return before
         told = new.points.x, new.prior_weights, new.log_likelihood
-        return learned_from(before, told, used if self._informant is None else None)
+        return learned_from(before, told, used)

@@ -37,7 +37,6 @@ from skh._typing import Array
 from skh.filtering.belief import Belief
 from skh.filtering.carried_records import Ancestors, displaceable
 from skh.filtering.clock import model_over, wants_dt
-from skh.filtering.likelihood_information import check_information
 from skh.filtering.model_protocols import (
     Carry,
     Transition,
@@ -48,6 +47,7 @@ from skh.filtering.model_protocols import (
 )
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
+from skh.geometry.charted_information import information_in_chart, metric_in_chart
 from skh.geometry.charted_records import ChartedCarry, carry_of
 from skh.geometry.charts import Chart
 from skh.geometry.stack import State, mapped, read_only, rows_of, state_and_spread, tiled
@@ -71,7 +71,7 @@ class Charted:
           say) with each state.
         - ``log_likelihood(t, states, y)`` returns (n,) numbers.
         - ``observation_metric(t, states)``, if there is one, returns the information about the
-          increments, (d, d) or (n, d, d).
+          increments, (d, d) or (n, d, d); so does ``information(t, states, y)``, given y.
         - The methods of a `skh.CarryingModel`, ``initial_carry(states)`` and
           ``move(t, states, carry, next_states)``, take states as well.
     chart : Chart
@@ -220,18 +220,12 @@ class Charted:
     @property
     def information_at(self) -> Callable[[int, Array, ChartedCarry | None], Array] | None:
         """The model's ``observation_metric`` in coordinates x of the next chart, or None."""
-        metric = getattr(self.model, "observation_metric", None)
-        if metric is None:
-            return None
+        return metric_in_chart(self, self._start)
 
-        def information_at(t: int, x: Array, carry: ChartedCarry | None) -> Array:
-            reference = self._start()[0] if carry is None else carry.reference
-            states = read_only(self.chart.states(reference, x))
-            F = check_information(metric(t, states), t, *x.shape)
-            inverse = np.asarray(np.linalg.inv(self.chart.jacobian(x)))  # of coordinates
-            return np.asarray(transpose(inverse) @ F @ inverse)
-
-        return information_at
+    @property
+    def information(self) -> Callable[[int, Array, Any, ChartedCarry | None], Array] | None:
+        """The model's ``information`` of y in coordinates x of the next chart, or None."""
+        return information_in_chart(self, self._start)
 
     @property
     def is_timed(self) -> bool:

@@ -18,11 +18,17 @@ class Entry:
     kind: type[Experiment]
     claims: tuple[Claim, ...]
     pictures: Callable[[Sequence[Record]], list[Picture]]
+    tables: Callable[[Sequence[Record]], str] | None = None  # Markdown, written beside the figures
 
     @property
     def name(self) -> str:
         """The name of the experiment on the command line and in its records."""
         return self.kind.name
+
+    def missing(self) -> str:
+        """Say which data the experiment needs and does not find; empty if it can run."""
+        missing: Callable[[], str] | None = getattr(self.kind, "missing", None)
+        return missing() if missing else ""
 
     def experiment(self, *, quick: bool) -> Experiment:
         """Configure the experiment at its quick or its full size."""

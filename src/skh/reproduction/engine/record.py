@@ -35,3 +35,8 @@ class Record:
     y: float = nan
     z: float = nan
     guided: float = nan  # share of the steps with a second look
+    nees: float = nan  # normalised squared error of the position at that moment, or its median
+    likelihood_seconds: float = nan  # the part of ``seconds`` that the likelihood took
+    xx: float = nan  # covariance of x and y at that moment
+    xy: float = nan
+    yy: float = nan

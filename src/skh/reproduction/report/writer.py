@@ -1,4 +1,4 @@
-"""Write the report on all records in a folder: archive, claims, figures, HTML page."""
+"""Write the report on all records in a folder: archive, claims, tables, figures, HTML page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from skh.reproduction.catalogue import EXPERIMENTS, STUDIES
 from skh.reproduction.claim import Judged, judge
 from skh.reproduction.engine.fingerprint import configuration
+from skh.reproduction.engine.record import Record
 from skh.reproduction.engine.results import Results, archive, load
 from skh.reproduction.engine.store import StoreError, make_folder, write_atomically
 from skh.reproduction.report.claims import as_json, as_markdown
@@ -48,6 +49,7 @@ def _write(
     archive(out, results)
     write_atomically(out / "claims.json", as_json(judged))
     write_atomically(out / "claims.md", as_markdown(judged))
+    _write_tables(out / "tables", records)
     figures = out / "figures"
     make_folder(figures)
     pictures = {name: draw(name, of_name, figures, say=say) for name, of_name in records.items()}
@@ -55,6 +57,15 @@ def _write(
     rows = {name: median_rows(of_name) for name, of_name in records.items()}
     page = page_of(results, judged, pictures, figures, rows, notes(results))
     write_atomically(out / "report.html", page)
+
+
+def _write_tables(folder: Path, records: Mapping[str, Sequence[Record]]) -> None:
+    """Write the tables of the experiments that have any."""
+    made = {name: EXPERIMENTS[name].tables for name in records}
+    for name, tables in made.items():
+        if tables:
+            make_folder(folder)
+            write_atomically(folder / f"{name}.md", tables(records[name]))
 
 
 def notes(results: Mapping[str, Results]) -> list[str]:

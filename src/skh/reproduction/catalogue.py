@@ -6,6 +6,7 @@ from skh.reproduction import (
     default,
     demo,
     mixture,
+    rendering,
     runtime,
     search_points,
     second_look,
@@ -22,6 +23,7 @@ STUDIES: tuple[Entry, ...] = (
     synthetic.EXPERIMENT,
     default.EXPERIMENT,
     second_look.EXPERIMENT,
+    rendering.EXPERIMENT,
     uav.EXPERIMENT,
 )
 EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

@@ -93,7 +93,7 @@ class RenderedFlight:
     def observe(self, t: int, state: Pose, rng: np.random.Generator) -> Array:
         """Draw the image at one pose."""
         poses = Pose(state.position[None], state.rotation[None])
-        return np.asarray(self.camera.inverse_depths(self.scene, poses)[0] + self.camera.errors(rng))
+        return np.asarray(self.camera.images(self.scene, poses)[0] + self.camera.errors(rng))
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Pose, Array]:
         """Draw poses (a stacked `Pose`) and images (T, pixels), at most one more than controls."""
@@ -122,9 +122,10 @@ class RenderedFlight:
 class TellingFlight(RenderedFlight):
     """The same flight, telling the filter the expected information of its images."""
 
-    def observation_metric(self, t: int, states: Pose) -> Array:
+    def information(self, t: int, states: Pose, y: Array) -> Array:
         """The information (6, 6) of an image at the mean of the poses."""
-        return self.camera.information(self.scene, CHART.mean(states))
+        noise = self.start_noise if t == 0 else (self.way_noise, self.turn_noise)
+        return self.camera.information(self.scene, CHART.mean(states), np.repeat(noise, 3))
 
 
 def _covariance(way: float, turn: float) -> Array:

@@ -1,4 +1,4 @@
-"""Compiled sphere tracing in a voxel map of distances, and the likelihood of images so rendered.
+"""Compiled sphere tracing in a voxel map of distances, and the errors of images so rendered.
 
 All lengths are in voxels.  Every ray is traced alone and every sum runs over the pixels of one
 image in their order, so results do not depend on how many poses are given at once.
@@ -7,6 +7,8 @@ image in their order, so results do not depend on how many poses are given at on
 from __future__ import annotations
 
 from math import log1p, sqrt
+
+import numpy as np
 
 from skh._numba.compiling import compiled
 
@@ -56,35 +58,67 @@ def turned(R, u):
 
 
 @compiled
-def trace_all(ways, distances, places, rotations, rays, farthest):
-    """Set ``ways`` (n, k) of the rays (k, 3) from places (n, 3) with rotations (n, 3, 3)."""
-    for a in range(len(places)):
-        x, y, z = places[a]
-        for b in range(len(rays)):
-            dx, dy, dz = turned(rotations[a], rays[b])
-            ways[a, b] = trace(distances, x, y, z, dx, dy, dz, farthest)
+def average_lines(result, image, half):
+    """Average an image (rows, columns) along its rows over 2 half + 1 pixels, fewer at the ends."""
+    rows, columns = image.shape
+    for i in range(rows):
+        for j in range(columns):
+            first, last = max(j - half, 0), min(j + half, columns - 1)
+            total = 0.0
+            for k in range(first, last + 1):
+                total += image[i, k]
+            result[i, j] = total / (last + 1 - first)
 
 
 @compiled
-def image_errors(
-    total, distances, places, rotations, rays, forward, image, scales, nearest, farthest, freedom
-):
-    r"""Set ``total`` (n,) to :math:`\sum \log(1 + r^2 / (\nu s^2))` over pixels that are not NaN.
+def average_windows(image, other, turned_image, turned_other, half):
+    """Average an image twice over square windows, in place; the other arrays are for work."""
+    average_lines(other, image, half)
+    average_lines(image, other, half)
+    turned_image[:] = image.T
+    average_lines(turned_other, turned_image, half)
+    average_lines(turned_image, turned_other, half)
+    image[:] = turned_image.T
 
-    r is the difference of a pixel to the inverse depth of its ray, 1 / (forward way): ``forward``
-    (k,) is the length of a voxel along the optical axis.
+
+@compiled
+def inverse_depths(image, distances, place, R, rays, forward, nearest, farthest):
+    """Set the inverse depths of an image (rows, columns), 1 / (forward way), at one pose.
+
+    ``forward`` (k,) is the length of a voxel on each ray along the optical axis.
     """
-    for a in range(len(places)):
-        x, y, z = places[a]
-        sum_of_image = 0.0
-        for b in range(len(rays)):
-            if image[b] != image[b]:
-                continue
-            dx, dy, dz = turned(rotations[a], rays[b])
+    rows, columns = image.shape
+    x, y, z = place
+    for i in range(rows):
+        for j in range(columns):
+            b = i * columns + j
+            dx, dy, dz = turned(R, rays[b])
             way = trace(distances, x, y, z, dx, dy, dz, farthest)
-            residual = (image[b] - 1.0 / (forward[b] * max(way, nearest))) / scales[b]
-            sum_of_image += log1p(residual * residual / freedom)
-        total[a] = sum_of_image
+            image[i, j] = 1.0 / (forward[b] * max(way, nearest))
+
+
+@compiled
+def render_all(images, distances, places, rotations, rays, forward, nearest, farthest, half):
+    """Set ``images`` (n, rows, columns) at n poses, averaged over windows."""
+    rows, columns = images.shape[1:]
+    other, a, b = np.empty((rows, columns)), np.empty((columns, rows)), np.empty((columns, rows))
+    for k in range(len(images)):
+        image, R = images[k], rotations[k]
+        inverse_depths(image, distances, places[k], R, rays, forward, nearest, farthest)
+        average_windows(image, other, a, b, half)
+
+
+@compiled
+def image_errors(totals, images, y, scale, freedom):
+    r"""Set ``totals`` (n,) to :math:`\sum \log(1 + r^2 / (\nu s^2))` over pixels that are not NaN."""
+    for k in range(len(images)):
+        image, total = images[k], 0.0
+        for i in range(image.shape[0]):
+            for j in range(image.shape[1]):
+                residual = (y[i, j] - image[i, j]) / scale
+                if residual == residual:
+                    total += log1p(residual * residual / freedom)
+        totals[k] = total
 
 
 @compiled

@@ -30,6 +30,7 @@ LAYERS = [
     {"geometry"},
     {"trajectory"},
     {"models", "scores", "report"},
+    {"robotics"},
     {"__init__"},
     {"reproduction"},
     {"app"},

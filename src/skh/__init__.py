@@ -16,7 +16,8 @@ step of a `Model`.  `default_plan`, used if no rule is given, needs no kernel an
 `RaoBlackwellized` models keep the linear part of the state in a Kalman filter per particle.
 `geometry.Charted` models have states with angles or poses; `trajectory` and `scores` read, align
 and score trajectories.  `kalman_filter` and `jump_markov_filter` are exact references.
-`report.write_run_html` writes an interactive page about a run.
+`robotics` reads maps and logs of robots, and `report.write_run_html` writes an interactive page
+about a run.
 """
 
 from importlib import import_module
@@ -54,7 +55,7 @@ from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
-    from skh import geometry, models, report, scores, trajectory  # noqa: F401
+    from skh import geometry, models, report, robotics, scores, trajectory  # noqa: F401
     from skh.filtering.residuals import Residuals, pit
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
@@ -122,13 +123,14 @@ __all__ = [
     "pit",
     "rao_blackwellize",
     "report",
+    "robotics",
     "set_threads",
     "solve_simplex_qp",
     "student_t",
 ]
 
 # Loaded on first use: together they take as long as all the rest.
-LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
+LATE_MODULES = ("geometry", "models", "report", "robotics", "scores", "trajectory")
 LATE_NAMES = {
     "Residuals": "skh.filtering.residuals",
     "from_particles": "skh.models.elsewhere.particles",

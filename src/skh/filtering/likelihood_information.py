@@ -108,9 +108,7 @@ def representatives(w: Array) -> tuple[Indices, Array]:
     return rows, np.full(TOLD_AT, 1.0 / TOLD_AT)
 
 
-def check_information(
-    F: Any, t: int, n: int, d: int, method: str = "observation_metric"
-) -> Array:
+def check_information(F: Any, t: int, n: int, d: int, method: str = "observation_metric") -> Array:
     """Validate what ``observation_metric`` or ``information`` returns for n rows."""
     information: Array = np.asarray(F, dtype=np.float64)
     if information.shape not in ((d, d), (n, d, d)) or not np.isfinite(information).all():

@@ -10,6 +10,7 @@ from skh.reproduction import (
     runtime,
     search_points,
     second_look,
+    starry_night,
     synthetic,
     uav,
 )
@@ -25,5 +26,6 @@ STUDIES: tuple[Entry, ...] = (
     second_look.EXPERIMENT,
     rendering.EXPERIMENT,
     uav.EXPERIMENT,
+    starry_night.EXPERIMENT,
 )
 EXPERIMENTS: dict[str, Entry] = {entry.name: entry for entry in (*STUDIES, demo.EXPERIMENT)}

@@ -16,7 +16,7 @@ from skh._typing import Array
 from skh.reproduction.engine.record import Record
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 GREY, OLIVE, GREEN, BLUE, RED = "#7f7f7f", "#b5a642", "#4f9460", "#3b75af", "#c03d3e"
 # Colour, marker and line, in the order of the legends.  Random rules are grey.
@@ -167,11 +167,11 @@ def few(sizes: Iterable[int], most: int = 5) -> list[int]:
     return [ordered[i] for i in chosen]
 
 
-def legend(figure: Figure, axes: Any) -> None:
+def legend(figure: Figure | SubFigure, axes: Any) -> None:
     """Draw one legend for all panels below them: that of the panel with the most entries."""
     found = [axis.get_legend_handles_labels() for axis in axes.flat]
     handles, labels = max(found, key=lambda entries: len(entries[1]))
-    room = max(int(figure.get_figwidth() / ENTRY_WIDTH), 1)
+    room = max(int(figure.bbox.width / figure.dpi / ENTRY_WIDTH), 1)
     figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), room))
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import pi
 
 import numpy as np
 import scipy  # loads scipy.ndimage on first use
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._typing import Array
+from skh._typing import RNG, Array
 from skh.models.robot_sensors.kernels import cast_beams
 
 
@@ -29,16 +30,42 @@ class GridMap:
     occupied: Array  # (rows, columns) of booleans; rows along y, columns along x
     resolution: float  # side of a cell, metres
     origin: tuple[float, float]  # position of the corner of the first cell
+    free: Array | None = None  # as occupied: cells known to be free; None: all not occupied
 
     def __post_init__(self) -> None:
-        cells = np.array(self.occupied)
-        if cells.ndim != 2 or cells.dtype != bool or cells.size == 0:
-            raise ValueError(
-                f"occupied must be a matrix of booleans, got shape {cells.shape} of {cells.dtype}"
-            )
-        object.__setattr__(self, "occupied", cells)
+        object.__setattr__(self, "occupied", _cells("occupied", self.occupied))
         _checks.positive("resolution", self.resolution)
         _checks.shaped("origin", self.origin, 2)
+        if self.free is not None:
+            object.__setattr__(self, "free", self._checked_free(self.free))
+
+    def _checked_free(self, cells: Array) -> Array:
+        free = _cells("free", cells)
+        if free.shape != self.occupied.shape:
+            raise ValueError(
+                f"free must have the shape of occupied, {self.occupied.shape}, got {free.shape}"
+            )
+        if (free & self.occupied).any():
+            where = tuple(int(i) for i in np.argwhere(free & self.occupied)[0])
+            raise ValueError(f"free must be false where occupied is true, got true at {where}")
+        return free
+
+    def sample_free(self, n: int, rng: RNG = None) -> Array:
+        """Draw poses (n, 3), uniform over the free cells and over all headings.
+
+        >>> grid = GridMap(np.array([[True, False]]), resolution=0.5, origin=(1.0, 0.0))
+        >>> poses = grid.sample_free(100, rng=0)
+        >>> bool((poses[:, 0] >= 1.5).all()), poses.shape
+        (True, (100, 3))
+        """
+        n, rng = _checks.positive_int("n", n), _checks.generator(rng)
+        row, column = np.nonzero(np.logical_not(self.occupied) if self.free is None else self.free)
+        if len(row) == 0:
+            raise ValueError("free must have a free cell to draw poses from, got none")
+        cell = rng.integers(len(row), size=n)
+        corners = np.column_stack([column[cell], row[cell]])
+        places = np.asarray(self.origin) + self.resolution * (corners + rng.random((n, 2)))
+        return np.column_stack([places, rng.uniform(-pi, pi, n)])
 
     def ranges(self, poses: ArrayLike, angles: ArrayLike, longest: float) -> Array:
         """Ranges (n, k) of beams at ``angles`` (k,) to the headings of ``poses`` (n, 3)."""
@@ -70,6 +97,16 @@ class GridMap:
                 self.distance_field, [cells[..., 1], cells[..., 0]], order=1, mode="nearest"
             )
         )
+
+
+def _cells(name: str, value: Array) -> Array:
+    """Validate a matrix of booleans; return a copy."""
+    cells = np.array(value)
+    if cells.ndim != 2 or cells.dtype != bool or cells.size == 0:
+        raise ValueError(
+            f"{name} must be a matrix of booleans, got shape {cells.shape} of {cells.dtype}"
+        )
+    return cells
 
 
 def office(resolution: float = 0.1) -> GridMap:

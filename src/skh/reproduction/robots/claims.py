@@ -14,7 +14,8 @@ from scipy import stats
 from skh._typing import Array
 from skh.reproduction.claim import Verdict, as_text, listed, together
 from skh.reproduction.engine.record import Record
-from skh.reproduction.robots.statistics import of_runs, sizes
+from skh.reproduction.robots.statistics import of_runs, sizes, whole_runs
+from skh.reproduction.robots.study import REFERENCE
 from skh.reproduction.robots.tables import spread_text
 from skh.reproduction.statistics import median_interval, select
 
@@ -56,3 +57,18 @@ def not_above(ours: Array, theirs: Array) -> bool | None:
         return True
     larger = stats.mannwhitneyu(ours, theirs, alternative="greater").pvalue
     return False if larger < SIGNIFICANT else None
+
+
+def few_like_many(
+    records: Sequence[Record], *, log: str, field: str, rule: str, n: int, limit: float
+) -> Verdict:
+    """Whether the median over seeds is at most ``limit`` times that of the references."""
+    of_log = select(records, model=log)
+    values = of_runs(of_log, field, rule=rule, n=n)
+    references = select(whole_runs(of_log), rule=REFERENCE)
+    theirs = float(np.median([getattr(r, field) for r in references]))
+    low, high = (bound / theirs for bound in median_interval(values))
+    text = f"{log}, {FIELDS[field]}, {rule} at N={n} relative to {references[0].n:,} random "
+    text += f"particles: {np.median(values) / theirs:.3g} [{low:.3g}, {high:.3g}] (limit {limit:g})"
+    holds = True if high <= limit else False if low > limit else None
+    return Verdict(text, holds, {"ratio": float(np.median(values)) / theirs, "limit": limit})

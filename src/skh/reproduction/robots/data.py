@@ -1,25 +1,10 @@
-"""Where the logs of real robots are: they are not part of the project."""
+"""Which data of a study are missing: logs of real robots are not part of the project."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 
-VARIABLE = "SKH_DATA"
-BESIDE = Path(__file__).resolve().parents[5] / "shared" / "data"  # beside the repository
-
-
-def data_folder() -> Path:
-    """The folder that ``SKH_DATA`` names, or ``shared/data`` beside the repository."""
-    return Path(os.environ.get(VARIABLE) or BESIDE)
-
-
-def data_path(name: str) -> Path:
-    """A file or folder of that folder; raise FileNotFoundError if it is missing."""
-    if text := missing_data([name]):
-        raise FileNotFoundError(text)
-    return data_folder() / name
+from skh.robotics.logs.data_folder import data_folder
 
 
 def missing_data(names: Iterable[str]) -> str:
@@ -29,5 +14,5 @@ def missing_data(names: Iterable[str]) -> str:
         return ""
     return (
         f"data not found: {', '.join(missing)} in {data_folder()}; "
-        f"set {VARIABLE} to the folder that holds them"
+        "set SKH_DATA to the folder that holds them"
     )

@@ -36,7 +36,7 @@ class InverseDepthCamera:
     ((3072, 3), 5, 57)
     """
 
-    pixels: tuple[int, int] = (64, 48)  # across and down
+    pixels: tuple[int, int] = (72, 54)  # across and down
     width: float = 1.4  # angle of view across, radians
     noise: float = 0.01  # scale of the errors of inverse depths, 1 / metres
     freedom: int = 4  # degrees of freedom of their t distribution

@@ -24,7 +24,7 @@ from skh.reproduction.robots.study import LogStudy
 from skh.robotics.controls import BodyStep
 from skh.robotics.localization import localization_model
 from skh.robotics.log_timelines import timeline_of
-from skh.robotics.logs.data_folder import data_file
+from skh.robotics.logs.data_sets import data_file
 from skh.robotics.logs.mrclam import read_mrclam
 from skh.robotics.motion.planar import DeadReckoning, VelocityMotion
 from skh.robotics.motion.preintegration import preintegrate

@@ -36,7 +36,7 @@ class Rendering(LogStudy):
     rules: tuple[str, ...] = ("PF", "SQMC", "FW", "FCFW", "default", LEARNED)
     many: tuple[tuple[int, int], ...] = ((400, 5), (2_000, 3))  # random particles and seeds
     T: int = 20
-    pixels: tuple[int, int] = (64, 48)
+    pixels: tuple[int, int] = (72, 54)
     moments: int = 19
     reference_particles: int = 20_000
     reference_runs: int = 1
@@ -58,15 +58,15 @@ class Rendering(LogStudy):
         """Simulate the flight."""
         return flight_log(self.T, self.pixels, tells=True)
 
+    def tasks(self) -> list[Task]:
+        """As for other logs, but references last: they take as long as all the rest."""
+        return sorted(super().tasks(), key=lambda task: task.cell[1] == REFERENCE)
+
     def _tasks_of(self, log: str, run: int) -> Iterator[Task]:
-        """References last: they take as long as all the rest."""
-        found = list(super()._tasks_of(log, run))
-        references = [task for task in found if task.cell[1] == REFERENCE]
-        yield from (task for task in found if task not in references)
+        yield from super()._tasks_of(log, run)
         for n, seeds in self.many:
             if run < seeds:
                 yield Task(self.name, (log, "PF", n), run, cost=n / 10)
-        yield from references
 
     def work(self, task: Task) -> Iterator[Record]:
         """Run one task."""

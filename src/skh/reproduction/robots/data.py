@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skh.robotics.logs.data_folder import data_folder
+from skh.robotics.logs.data_sets import data_folder
 
 
 def missing_data(names: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from skh.reproduction.robots.log import Log
 from skh.reproduction.robots.study import LogStudy
 from skh.robotics.localization import localization_model
 from skh.robotics.log_timelines import timeline_of
-from skh.robotics.logs.data_folder import data_file
+from skh.robotics.logs.data_sets import data_file
 from skh.robotics.logs.stereo_mat import StereoLog, read_stereo_log
 from skh.robotics.motion.spatial import ImuRates
 from skh.robotics.sensors.cameras import StereoCamera

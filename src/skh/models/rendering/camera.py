@@ -33,7 +33,7 @@ class InverseDepthCamera:
 
     >>> camera = InverseDepthCamera()
     >>> camera.rays.shape, camera.window, round(camera.patches)
-    ((3072, 3), 5, 57)
+    ((3888, 3), 5, 72)
     """
 
     pixels: tuple[int, int] = (72, 54)  # across and down
@@ -91,7 +91,9 @@ class InverseDepthCamera:
 
     def log_likelihood(self, scene: VoxelMap, poses: Pose, image: Array) -> Array:
         """Composite log-likelihoods (n,) of an image; its NaN pixels are left out."""
-        image = _checks.shaped("y", image, *self.pixels[::-1])
+        image, shape = _checks.floats("y", image), self.pixels[::-1]
+        if image.shape != shape:
+            raise ValueError(f"y must have shape {shape}, got {image.shape}")
         total, nu = np.empty(len(poses.position)), self.freedom
         kernels.image_errors(total, self.images(scene, poses), image, self.noise, float(nu))
         norm = lgamma((nu + 1) / 2) - lgamma(nu / 2) - 0.5 * log(nu * pi) - log(self.noise)

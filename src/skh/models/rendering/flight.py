@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import pi
 
 import numpy as np
@@ -43,16 +43,26 @@ def odometry(poses: Pose) -> Array:
     return np.concatenate([body, rotation.between(R, poses.rotation[1:])], axis=1)
 
 
+@lru_cache(maxsize=1)
+def map_of_hall() -> VoxelMap:
+    """The map of the hall with its furniture, made once."""
+    return Scene().voxels()
+
+
 @dataclass(frozen=True, eq=False)
 class RenderedFlight:
     """Poses of a drone with visual odometry and a depth camera, up to its chart.
 
     ``controls`` (T - 1, 6) are the readings of the odometry: ways and rotation vectors in the
-    body's axes.  ``tells`` makes the model tell the information of its images, which takes
-    one more image per step.
+    body's axes.
+
+    >>> flight = RenderedFlight(camera=InverseDepthCamera(pixels=(16, 12)))
+    >>> poses, images = flight.simulate(3, rng=0)
+    >>> images.shape, flight.log_likelihood(0, poses, images[0]).argmax()
+    ((3, 12, 16), np.int64(0))
     """
 
-    scene: VoxelMap = field(default_factory=lambda: Scene().voxels())
+    scene: VoxelMap = field(default_factory=map_of_hall)
     camera: InverseDepthCamera = InverseDepthCamera()
     start: Pose = field(default_factory=lambda: Pose(*(part[0] for part in path(1))))
     controls: Array = field(default_factory=lambda: odometry(path(STEPS_PER_ROUND)))
@@ -80,8 +90,9 @@ class RenderedFlight:
 
     def transition(self, t: int, states: Pose) -> tuple[Pose, Array]:
         """Poses after the reading of the odometry, and the covariance of its errors."""
-        if not t < len(self.controls):
-            raise ValueError(f"t must be below the number of controls, {len(self.controls)}, got {t}")
+        known = len(self.controls)
+        if not t < known:
+            raise ValueError(f"t must be below the number of controls, {known}, got {t}")
         way, turn = self.controls[t, :3], self.controls[t, 3:]
         turned = rotation.turned(states.rotation, np.broadcast_to(turn, states.position.shape))
         return Pose(states.position + states.rotation @ way, turned), self.step_covariance
@@ -93,7 +104,8 @@ class RenderedFlight:
     def observe(self, t: int, state: Pose, rng: np.random.Generator) -> Array:
         """Draw the image at one pose."""
         poses = Pose(state.position[None], state.rotation[None])
-        return np.asarray(self.camera.images(self.scene, poses)[0] + self.camera.errors(rng))
+        image = self.camera.images(self.scene, poses)[0]
+        return np.asarray(image + self.camera.errors(rng))
 
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Pose, Array]:
         """Draw poses (a stacked `Pose`) and images (T, pixels), at most one more than controls."""
@@ -120,7 +132,10 @@ class RenderedFlight:
 
 
 class TellingFlight(RenderedFlight):
-    """The same flight, telling the filter the expected information of its images."""
+    """The same flight, telling the filter the expected information of its images.
+
+    This takes twelve more images per step.
+    """
 
     def information(self, t: int, states: Pose, y: Array) -> Array:
         """The information (6, 6) of an image at the mean of the poses."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -44,17 +44,17 @@ class Scene:
     def distances(self, points: Array) -> Array:
         """Signed distance (...,) of points (..., 3) to the nearest surface, negative in solids.
 
-        >>> float(Scene().distances(np.array([5.0, 4.0, 1.0])))  # the floor is nearest
+        >>> float(Scene().distances(np.array([5.0, 6.0, 1.0])))  # the floor is nearest
         1.0
         """
         found = -_to_box(points, np.array(self.hall))
         for box in self.boxes:
-            np.minimum(found, _to_box(points, np.array(box)), out=found)
+            found = np.minimum(found, _to_box(points, np.array(box)))
         for *centre, radius in self.spheres:
-            np.minimum(found, np.linalg.norm(points - centre, axis=-1) - radius, out=found)
+            found = np.minimum(found, np.linalg.norm(points - centre, axis=-1) - radius)
         for *axis, radius in self.pillars:
             away = np.linalg.norm(points[..., :2] - axis, axis=-1)
-            np.minimum(found, away - radius, out=found)
+            found = np.minimum(found, away - radius)
         return np.asarray(found)
 
     def voxels(self, spacing: float = 0.1) -> VoxelMap:
@@ -79,7 +79,7 @@ class VoxelMap:
 
     distances: Array  # (a, b, c)
     origin: tuple[float, ...] = (0.0, 0.0, 0.0)  # place of distances[0, 0, 0]
-    spacing: float = field(default=0.1)  # of the points
+    spacing: float = 0.1  # of the points
 
     def __post_init__(self) -> None:
         shape = np.shape(self.distances)

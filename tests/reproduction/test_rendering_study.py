@@ -15,9 +15,7 @@ from small import RENDERING
 
 def errors(rule, of_n, **fixed):
     """Whole runs with the RMSE {n: error}, one seed per batch."""
-    return [
-        replace(r, seed=r.batch, steps=4) for r in rows(rule, of_n, field="rmse", **fixed)
-    ]
+    return [replace(r, seed=r.batch, steps=4) for r in rows(rule, of_n, field="rmse", **fixed)]
 
 
 @pytest.mark.parametrize(("ours", "holds"), [(0.04, True), (0.08, False)])

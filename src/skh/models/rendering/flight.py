@@ -19,7 +19,7 @@ from skh.models.rendering.scene import Scene, VoxelMap
 CHART = SE3()
 STEPS_PER_ROUND = 60  # of the path, an ellipse of about 13 m
 MIDDLE, RADII, RISE = (5.0, 4.0), (2.6, 2.0), (1.5, 0.3)  # metres; mean height and its change
-WOBBLE = 0.1  # radians of pitch and roll
+TILT = 0.1  # radians of pitch and roll
 
 
 def path(steps: int) -> Pose:
@@ -32,7 +32,7 @@ def path(steps: int) -> Pose:
     heading = np.arctan2(along * np.cos(a), -across * np.sin(a))
     level = np.zeros_like(a)
     yaw = rotation.exp(np.stack([level, level, heading], axis=1))
-    tilt = WOBBLE * np.stack([np.sin(3 * a), np.cos(2 * a), level], axis=1)
+    tilt = TILT * np.stack([np.sin(3 * a), np.cos(2 * a), level], axis=1)
     return Pose(position, yaw @ rotation.exp(tilt))
 
 

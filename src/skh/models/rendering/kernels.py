@@ -6,14 +6,14 @@ image in their order, so results do not depend on how many poses are given at on
 
 from __future__ import annotations
 
-from math import log1p, sqrt
+from math import log1p
 
 import numpy as np
 
 from skh._numba.compiling import compiled
 
 TOUCHING = 0.01  # voxels; a ray nearer to a surface has arrived
-MOST_STEPS = 200  # of a ray; those along a wall take many
+MOST_MARCHES = 200  # of a ray; those along a wall take many
 
 
 @compiled
@@ -39,7 +39,7 @@ def trace(distances, x, y, z, dx, dy, dz, farthest):
     Goes on by the distance to the nearest surface, which nothing on the ray can be nearer than.
     """
     way = 0.0
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_MARCHES):
         free = distance_at(distances, x + way * dx, y + way * dy, z + way * dz)
         way += free
         if free < TOUCHING or way > farthest:
@@ -110,7 +110,7 @@ def render_all(images, distances, places, rotations, rays, forward, nearest, far
 
 @compiled
 def image_errors(totals, images, y, scale, freedom):
-    r"""Set ``totals`` (n,) to :math:`\sum \log(1 + r^2 / (\nu s^2))` over pixels that are not NaN."""
+    r"""Set ``totals`` (n,) to :math:`\sum \log(1 + r^2 / (\nu s^2))` over pixels but NaN."""
     for k in range(len(images)):
         image, total = images[k], 0.0
         for i in range(image.shape[0]):
@@ -119,16 +119,3 @@ def image_errors(totals, images, y, scale, freedom):
                 if residual == residual:
                     total += log1p(residual * residual / freedom)
         totals[k] = total
-
-
-@compiled
-def normals_at(normals, distances, points):
-    """Set unit vectors (k, 3) along the gradient of the distance at points (k, 3)."""
-    for a in range(len(points)):
-        x, y, z = points[a]
-        h = 0.5
-        gx = distance_at(distances, x + h, y, z) - distance_at(distances, x - h, y, z)
-        gy = distance_at(distances, x, y + h, z) - distance_at(distances, x, y - h, z)
-        gz = distance_at(distances, x, y, z + h) - distance_at(distances, x, y, z - h)
-        length = max(sqrt(gx * gx + gy * gy + gz * gz), 1e-12)
-        normals[a, 0], normals[a, 1], normals[a, 2] = gx / length, gy / length, gz / length

@@ -14,7 +14,7 @@ from skh._typing import Array
 WALL = 0.5  # metres of solid outside the hall that the map contains
 
 HALL = (0.0, 0.0, 0.0, 10.0, 8.0, 3.5)  # two corners, metres
-BOXES = (
+SOLID_BOXES = (
     (7.6, 0.0, 0.0, 10.0, 0.7, 2.1),  # shelf
     (8.6, 3.2, 0.0, 9.6, 5.0, 0.8),  # table
     (6.2, 6.6, 0.0, 7.4, 8.0, 1.3),  # cupboard
@@ -23,7 +23,7 @@ BOXES = (
     (3.4, 0.0, 0.0, 4.4, 0.9, 0.9),
     (5.2, 3.6, 2.6, 6.4, 4.4, 3.5),  # beam under the ceiling
 )
-SPHERES = (  # centre and radius
+LAMPS = (  # centre and radius
     (8.1, 6.2, 1.7, 0.5),
     (5.8, 1.4, 2.5, 0.35),
     (1.3, 6.3, 0.6, 0.6),
@@ -37,8 +37,8 @@ class Scene:
     """A hall with boxes, spheres and pillars in it; lengths in metres."""
 
     hall: tuple[float, ...] = HALL
-    boxes: tuple[tuple[float, ...], ...] = BOXES
-    spheres: tuple[tuple[float, ...], ...] = SPHERES
+    boxes: tuple[tuple[float, ...], ...] = SOLID_BOXES
+    spheres: tuple[tuple[float, ...], ...] = LAMPS
     pillars: tuple[tuple[float, ...], ...] = PILLARS
 
     def distances(self, points: Array) -> Array:

@@ -59,8 +59,7 @@ def images() -> style.Picture:
     truth, observed = flight.simulate(STEP + 1, rng=FIRST_SEED)
     model = flight.charted()
     pf = ParticleFilter(model, n=N, rng=0)
-    for y in observed:
-        before, belief = pf.belief, pf.step(y)
+    before, belief = [pf.step(y) for y in observed][-2:]
     prior = flight.transition(STEP - 1, _one(model.mean_state(before)))[0]
     poses = {
         "at the true pose": _one(Pose(truth.position[STEP], truth.rotation[STEP])),
@@ -100,7 +99,8 @@ def plan_of_hall(axis: Any) -> None:
     """Draw the solids of the hall from above."""
     from matplotlib.patches import Circle, Rectangle
 
-    scene, grey = Scene(), {"color": "0.85", "linewidth": 0}
+    scene = Scene()
+    grey: dict[str, Any] = {"color": "0.85", "linewidth": 0}
     for x, y, _, far_x, far_y, _ in scene.boxes:
         axis.add_patch(Rectangle((x, y), far_x - x, far_y - y, **grey))
     for x, y, *_, radius in (*scene.spheres, *scene.pillars):

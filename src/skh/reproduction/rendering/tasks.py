@@ -85,4 +85,4 @@ def flight_log(T: int, pixels: tuple[int, int], *, tells: bool) -> Log:
     flight = kind(camera=InverseDepthCamera(pixels=pixels))
     truth, images = flight.simulate(T, rng=FIRST_SEED)
     times = np.arange(float(T))
-    return Log(flight.charted(), images, times, truth.position, first=1, dimension=3)
+    return Log(flight.charted(), list(images), times, truth.position, first=1, dimension=3)

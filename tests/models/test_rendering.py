@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import skh
+from pages import on_page
 from skh.geometry import SE3, Pose, rotation
 from skh.models.rendering import (
     InverseDepthCamera,
@@ -168,6 +169,11 @@ def test_a_filter_finds_the_pose():
         for r in (result, odometry)
     )
     assert found < 0.7 * blind
+
+
+def test_the_code_on_the_page_runs():
+    result = on_page("docs/rendering.md")["result"]
+    assert result.mean_states.position.shape == (5, 3)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """State-space models of the paper and a few more, each a `Model` that can also simulate data.
 
 `exact_filters` has the Kalman and the exact jump-Markov filter, `robot_sensors` robots with precise
-sensors, `rendering` a camera whose images are rendered from a map, `uav_navigation` the UAV with its
-compiled kernels.  Imports `filtering` and `geometry`.
+sensors, `rendering` a camera whose images are rendered from a map, `uav_navigation` the UAV with
+its compiled kernels.  Imports `filtering` and `geometry`.
 """
 
 from skh.models.beacon_localisation import Localisation, localisation

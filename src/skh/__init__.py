@@ -59,6 +59,8 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
+    from skh.inference.smoothing import smooth
+    from skh.inference.smoothing_result import SmoothingResult
     from skh.models.elsewhere.gaussian_functions import gaussian_model
     from skh.models.elsewhere.particles import from_particles
     from skh.models.elsewhere.stonesoup import from_stonesoup
@@ -97,6 +99,7 @@ __all__ = [
     "SavedFileError",
     "SecondLook",
     "Smoothed",
+    "SmoothingResult",
     "Stop",
     "Stratified",
     "Systematic",
@@ -123,6 +126,7 @@ __all__ = [
     "rao_blackwellize",
     "report",
     "set_threads",
+    "smooth",
     "solve_simplex_qp",
     "student_t",
 ]
@@ -131,6 +135,7 @@ __all__ = [
 LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
     "Residuals": "skh.filtering.residuals",
+    "SmoothingResult": "skh.inference.smoothing_result",
     "from_particles": "skh.models.elsewhere.particles",
     "from_simulator": "skh.filtering.simulator_model",
     "from_stonesoup": "skh.models.elsewhere.stonesoup",
@@ -141,6 +146,7 @@ LATE_NAMES = {
     "load_result": "skh.filtering.result_files",
     "pit": "skh.filtering.residuals",
     "rao_blackwellize": "skh.models.linear_gaussian",
+    "smooth": "skh.inference.smoothing",
     "student_t": "skh.gaussians.scale_mixtures",
 }
 

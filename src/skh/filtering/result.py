@@ -19,6 +19,7 @@ from skh.views.result_views import ResultViews
 
 if TYPE_CHECKING:
     from skh.filtering.residuals import Residuals
+    from skh.inference.smoothing_result import SmoothingResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +92,21 @@ class FilterResult(ResultViews):
         from skh.filtering.residuals import pit_of_history
 
         return pit_of_history(self.history, model, ys, draws=draws, rng=rng)
+
+    def smooth(
+        self, model: Model | CarryingModel, *, regularize: bool = True, prune: float = 0.0
+    ) -> SmoothingResult:
+        """Return the states given all observations: means, covariances, quantiles, paths.
+
+        Needs ``history=True`` and the ``model`` of this run, whose transition densities are
+        evaluated at all pairs of particles of neighbouring steps.  Pairs with a backward weight
+        below ``prune`` are left out; the result says how many and what they had.  Where transitions
+        are narrower than the spacing of the particles, these are moved: ``regularize=False`` only
+        weighs them.  See `skh.inference.smoothing`.
+        """
+        from skh.inference.smoothing import smooth_history
+
+        return smooth_history(self.history, model, regularize=regularize, prune=prune)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result to a file, which `skh.load_result` reads; ``numpy.load`` opens it too.

@@ -1,0 +1,30 @@
+"""Mean states of smoothed particles in charts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skh.filtering.belief import Belief
+from skh.filtering.result import stack_fields
+from skh.geometry.charted import Charted
+from skh.geometry.charted_states import reference_of
+from skh.geometry.stack import State
+from skh.inference.smoothing_result import SmoothedStep
+
+
+def mean_states(chain: Any, steps: tuple[SmoothedStep, ...]) -> State | None:
+    """Mean state of each step, (T, ...), for models in charts, else None."""
+    model = chain.models.model
+    if not isinstance(model, Charted):
+        return None
+    references = references_of(model, chain.beliefs)
+    rows = [
+        model.chart.mean(model.chart.states(reference, step.x), step.w)
+        for reference, step in zip(references, steps, strict=True)
+    ]
+    return stack_fields(rows)
+
+
+def references_of(model: Charted, beliefs: tuple[Belief, ...]) -> list[State]:
+    """Reference of each step's chart: the prior's, then what the belief before says."""
+    return [model._start()[0], *(reference_of(belief) for belief in beliefs[:-1])]

@@ -31,12 +31,13 @@ from skh.filtering.belief import Belief
 from skh.filtering.carried_records import Ancestors
 from skh.filtering.clock import ModelOverTime
 from skh.filtering.model_protocols import CarryingModel, WithoutCarry, propagate, reseeding
-from skh.gaussians.linear_algebra import apply, transpose
+from skh.gaussians.linear_algebra import apply, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.rules.regularized import lump_smoothing
 from skh.rules.smoothing import Smoothing
 
+TINY_WEIGHT = 1e-300  # in place of zero, where weights divide
 PAIRS_AT_ONCE = 1 << 20  # 8 MB of densities
 
 
@@ -66,14 +67,23 @@ class Contracted:
     """Sums over all pairs (j, i), with the smoothed weights of the points j at t + 1.
 
     For each component or particle i of time t: its weight, and the weighted sums of x_{t+1} and of
-    its square; besides, the share of pairs that were pruned and their share of the probability.
+    its square, both from ``origin``; the share of pairs that were pruned and their probability.
     """
 
     weight: Array  # (K,)
+    origin: Array  # (d,)
     first: Array  # (K, d)
-    second: Array | None  # (K, d, d), None if not displaced
+    second: Array | None  # (K, d, d), None if not needed
     pruned_pairs: float
     pruned_mass: float
+
+    def conditional(self) -> tuple[Array, Array]:
+        """Mean (K, d) and covariance (K, d, d) of x_{t+1} given the component."""
+        assert self.second is not None
+        w = np.maximum(self.weight, TINY_WEIGHT)
+        mean = self.first / w[:, None]
+        spread = self.second / w[:, None, None] - mean[:, :, None] * mean[:, None, :]
+        return self.origin + mean, symmetric(spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,37 +105,52 @@ class BackwardStep:
 
         If particles are displaced: of the components, (m, K).
         """
+        return self._weights(x_next, prune, self.summed)
+
+    def _weights(self, x_next: Array, prune: float, summed: int) -> tuple[Array, Array, Indices]:
         densities = self.mixture.densities
         logs = densities.at(densities.coordinates(x_next))
-        return backward_weights(logs, self.summed, prune)  # type: ignore[no-any-return] # compiled
+        return backward_weights(logs, summed, prune)  # type: ignore[no-any-return] # compiled
 
     def rows(
-        self, x_next: Array, prune: float = 0.0
+        self, x_next: Array, prune: float, summed: int
     ) -> Iterator[tuple[slice, Array, Array, Indices]]:
         """Yield `weights` of some points after the other: all together may not fit in memory."""
         step = max(1, PAIRS_AT_ONCE // len(self.mixture))
         for start in range(0, len(x_next), step):
             some = slice(start, start + step)
-            yield some, *self.weights(x_next[some], prune)
+            yield some, *self._weights(x_next[some], prune, summed)
 
-    def contracted(self, w: Array, x_next: Array, within: Array | None, prune: float) -> Contracted:
-        """Sum over the points of time t + 1, with smoothed weights and covariances ``within``."""
-        K, d = len(self.mixture) // self.summed, x_next.shape[1]
-        squares = None
-        if self.displacement is not None:
-            squares = x_next[:, :, None] * x_next[:, None, :]
+    def contracted(
+        self,
+        w: Array,
+        x_next: Array,
+        within: Array | None,
+        prune: float,
+        by_component: bool = False,
+    ) -> Contracted:
+        """Sum over the points of time t + 1, with smoothed weights and covariances ``within``.
+
+        Second moments are those given each component: for displaced particles or ``by_component``.
+        """
+        summed = 1 if by_component else self.summed
+        K, d = len(self.mixture) // summed, x_next.shape[1]
+        origin = w @ x_next  # squares are taken from here, for less rounding
+        e, squares = x_next - origin, None
+        if by_component or self.displacement is not None:
+            squares = e[:, :, None] * e[:, None, :]
             squares = (squares if within is None else squares + within).reshape(-1, d * d)
         weight, first, second = np.zeros(K), np.zeros((K, d)), np.zeros((K, d * d))
         pairs, mass = 0, 0.0
-        for some, B, lost, dropped in self.rows(x_next, prune):
+        for some, B, lost, dropped in self.rows(x_next, prune, summed):
             B *= w[some, None]
             weight += B.sum(axis=0)
-            first += B.T @ x_next[some]
+            first += B.T @ e[some]
             if squares is not None:
                 second += B.T @ squares[some]
             pairs, mass = pairs + int(dropped.sum()), mass + float(w[some] @ lost)
         sums = None if squares is None else second.reshape(K, d, d)
-        return Contracted(weight, first, sums, pairs / (K * len(x_next)), mass)
+        return Contracted(weight, origin, first, sums, pairs / (K * len(x_next)), mass)
 
 
 def backward_step(

@@ -26,11 +26,15 @@ from skh.filtering.model_protocols import CarryingModel, Model, as_carrying
 from skh.filtering.plans import Plan
 from skh.filtering.series import particle_filter
 from skh.gaussians.linear_algebra import apply, symmetric, transpose
-from skh.inference.backward import BackwardStep, Contracted, backward_step, check_markov
+from skh.inference.backward import (
+    TINY_WEIGHT,
+    BackwardStep,
+    Contracted,
+    backward_step,
+    check_markov,
+)
 from skh.inference.smoothing_result import SmoothedStep, SmoothingResult
 from skh.rules.base import Rule
-
-TINY_WEIGHT = 1e-300  # in place of zero, where weights divide
 
 
 def smooth(
@@ -118,7 +122,7 @@ def smoothed_step(step: BackwardStep, sums: Contracted, after: SmoothedStep) -> 
     pruned = sums.pruned_pairs, sums.pruned_mass
     W = sums.weight / sums.weight.sum()
     if step.displacement is None:
-        cross = (sums.first - W[:, None] * after.mean).T @ step.x
+        cross = (sums.first - W[:, None] * (after.mean - sums.origin)).T @ step.x
         return SmoothedStep(step.x, W, None, cross, *pruned)
     x, within, cross = displaced_moments(step, sums, after.mean)
     if step.each > 1:
@@ -130,12 +134,10 @@ def displaced_moments(
     step: BackwardStep, sums: Contracted, mean_next: Array
 ) -> tuple[Array, Array, Array]:
     """Mean and covariance of x_t for each component, and Cov(x_{t+1}, x_t) of all together."""
-    law, w = step.displacement, np.maximum(sums.weight, TINY_WEIGHT)
-    assert law is not None and sums.second is not None
-    towards = sums.first / w[:, None]  # mean of x_{t+1} given the component
-    spread = sums.second / w[:, None, None] - towards[:, :, None] * towards[:, None, :]
+    law, (towards, spread) = step.displacement, sums.conditional()
+    assert law is not None
     x = law.base + apply(law.gain, towards - law.centre)
-    inside = law.gain @ symmetric(spread) @ transpose(law.gain)
+    inside = law.gain @ spread @ transpose(law.gain)
     within = inside + law.root @ transpose(law.root)
     cross = (sums.weight[:, None] * (towards - mean_next)).T @ x
     cross += np.einsum("k,kij,klj->il", sums.weight, spread, law.gain)

@@ -12,12 +12,13 @@ from skh.geometry.stack import State
 from skh.inference.smoothing_result import SmoothedStep
 
 
-def mean_states(chain: Any, steps: tuple[SmoothedStep, ...]) -> State | None:
+def mean_states(
+    model: Any, beliefs: tuple[Belief, ...], steps: tuple[SmoothedStep, ...]
+) -> State | None:
     """Mean state of each step, (T, ...), for models in charts, else None."""
-    model = chain.models.model
     if not isinstance(model, Charted):
         return None
-    references = references_of(model, chain.beliefs)
+    references = references_of(model, beliefs)
     rows = [
         model.chart.mean(model.chart.states(reference, step.x), step.w)
         for reference, step in zip(references, steps, strict=True)

@@ -23,7 +23,9 @@ from skh._typing import RNG, Array
 from skh.filtering.belief import Belief
 from skh.filtering.clock import ModelOverTime
 from skh.filtering.model_protocols import CarryingModel, Model, as_carrying
+from skh.filtering.observations import as_series
 from skh.filtering.plans import Plan
+from skh.filtering.rao_blackwell import RaoBlackwellized
 from skh.filtering.series import particle_filter
 from skh.gaussians.linear_algebra import apply, symmetric, transpose
 from skh.inference.backward import (
@@ -33,7 +35,12 @@ from skh.inference.backward import (
     backward_step,
     check_markov,
 )
+from skh.inference.charted_states import mean_states
+from skh.inference.hidden_linear import JointChain
+from skh.inference.hidden_modes import ModesChain
+from skh.inference.paths import draw_paths
 from skh.inference.smoothing_result import SmoothedStep, SmoothingResult
+from skh.models.jump_markov import JumpMarkov
 from skh.rules.base import Rule
 
 
@@ -48,10 +55,11 @@ def smooth(
     on_zero_likelihood: Literal["raise", "skip"] = "raise",
     regularize: bool = True,
     prune: float = 0.0,
+    paths: int | None = None,
 ) -> SmoothingResult:
     """Filter a series of observations, then smooth; the arguments are those of `particle_filter`.
 
-    For ``regularize`` and ``prune`` see `FilterResult.smooth`, which this calls.
+    For ``regularize``, ``prune`` and ``paths`` see `FilterResult.smooth`, which this calls.
 
     Examples
     --------
@@ -62,6 +70,7 @@ def smooth(
     >>> smoothed.means.shape, smoothed.quantile([0.05, 0.95]).shape
     ((20, 3), (20, 2, 3))
     """
+    ys, rng = as_series(ys), _checks.generator(rng)
     run = particle_filter(
         model,
         ys,
@@ -72,23 +81,34 @@ def smooth(
         on_zero_likelihood=on_zero_likelihood,
         history=True,
     )
-    return run.smooth(model, regularize=regularize, prune=prune)
+    return run.smooth(model, ys, regularize=regularize, prune=prune, paths=paths, rng=rng)
 
 
 def smooth_history(
     history: Sequence[Belief] | None,
     model: Model | CarryingModel,
+    ys: Iterable[Any] | None = None,
     *,
     regularize: bool = True,
     prune: float = 0.0,
+    paths: int | None = None,
+    rng: RNG = None,
 ) -> SmoothingResult:
     """Smooth the beliefs of a filter of ``model``; see `FilterResult.smooth`."""
     if history is None:
         raise ValueError("smoothing needs particle_filter(..., history=True)")
     regularize, prune = _checks.boolean("regularize", regularize), check_prune(prune)
-    carrying = as_carrying(model)
+    carrying, beliefs = as_carrying(model), tuple(history)
+    models = ModelOverTime(carrying)
+    if isinstance(carrying, JumpMarkov):
+        modes = ModesChain(carrying, beliefs, prune)
+        return SmoothingResult.of(modes, tuple(modes.backward_pass()))
+    if isinstance(carrying, RaoBlackwellized):
+        m = 10 * len(beliefs[-1].w) if paths is None else _checks.positive_int("paths", paths)
+        joint = JointChain(models, beliefs)
+        return SmoothingResult.of(joint, joint.smoothed(m, ys, _checks.generator(rng)))
     check_markov(carrying)
-    chain = Chain(ModelOverTime(carrying), tuple(history), regularize, prune)
+    chain = Chain(models, beliefs, regularize, prune)
     return SmoothingResult.of(chain, tuple(backward_pass(chain)))
 
 
@@ -104,6 +124,14 @@ class Chain:
     def step(self, t: int) -> BackwardStep:
         """The step from belief t + 1 back to belief t, as indices of ``beliefs``."""
         return backward_step(self.models, self.beliefs[t], self.beliefs[t + 1], self.regularize)
+
+    def paths(self, m: int, rng: np.random.Generator) -> Array:
+        """Draw paths (m, T, d)."""
+        return draw_paths(self, m, rng)
+
+    def mean_states(self, steps: tuple[SmoothedStep, ...]) -> Any:
+        """Mean states, for models in charts."""
+        return mean_states(self.models.model, self.beliefs, steps)
 
 
 def backward_pass(chain: Chain) -> list[SmoothedStep]:

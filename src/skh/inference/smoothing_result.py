@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._typing import RNG, Array
+from skh.gaussians.linear_algebra import mixture_moments
 from skh.gaussians.quantiles import marginal_quantiles
 
 
@@ -22,7 +23,8 @@ class SmoothedStep:
     ``x`` (n, d) may have been moved from where the filter had them; each then stands for a Gaussian
     with its covariance ``within`` (n, d, d).  ``cross`` (d, d) is Cov(x_{t+1}, x_t), None at the
     end.  ``pruned_pairs`` is the share of the pairs with particles of t + 1 that were left out,
-    ``pruned_mass`` the probability that they had.
+    ``pruned_mass`` the probability that they had.  ``z`` are means (n, n_z) and covariances of the
+    hidden part given each particle, of models that have one.
     """
 
     x: Array
@@ -31,6 +33,7 @@ class SmoothedStep:
     cross: Array | None = None
     pruned_pairs: float = 0.0
     pruned_mass: float = 0.0
+    z: tuple[Array, Array] | None = None
 
     @cached_property
     def mean(self) -> Array:
@@ -45,6 +48,16 @@ class SmoothedStep:
         if self.within is not None:
             covariance = covariance + np.einsum("k,kij->ij", self.w, self.within)
         return _checks.read_only(covariance)
+
+    @cached_property
+    def joint_moments(self) -> tuple[Array, Array] | None:
+        """Mean and covariance of (x, z); None for models without a hidden part."""
+        if self.z is None:
+            return None
+        (m, P), d = self.z, self.x.shape[1]
+        covariances = np.zeros((len(m), d + m.shape[1], d + m.shape[1]))
+        covariances[:, d:, d:] = P
+        return mixture_moments(self.w, np.hstack([self.x, m]), covariances)
 
     def quantile(self, q: ArrayLike) -> Array:
         """Smoothed quantiles of each coordinate, ``(..., d)``.
@@ -74,9 +87,11 @@ class SmoothingResult:
     - ``means`` (T, d), ``covariances`` (T, d, d): of x_t given all observations
     - ``lag_one_covariances`` (T-1, d, d): Cov(x_{t+1}, x_t) given all observations
     - ``steps``: for each step the particles ``.x`` (n, d) and their weights ``.w``
+    - ``z_means`` (T, n_z), ``joint_covariances`` (T, d + n_z, d + n_z) of (x, z): for models with a
+      hidden part z (for `skh.models.JumpMarkov` the probabilities of the modes), else None
     - ``mean_states``: for `skh.geometry.Charted` models, else None
-    - ``pruned_pairs``, ``pruned_mass`` (T-1,): share of the pairs of particles that were pruned, and
-      the probability that they had
+    - ``pruned_pairs``, ``pruned_mass`` (T-1,): share of the pairs of particles that were pruned,
+      and the probability that they had
 
     For charted models, moments and quantiles are coordinates, each in the chart of its step.
 
@@ -98,9 +113,7 @@ class SmoothingResult:
     @classmethod
     def of(cls, chain: Any, steps: tuple[SmoothedStep, ...]) -> SmoothingResult:
         """Return the result of smoothing a chain of beliefs."""
-        from skh.inference.charted_states import mean_states
-
-        return cls(steps, mean_states(chain, steps), chain)
+        return cls(steps, chain.mean_states(steps), chain)
 
     @cached_property
     def means(self) -> Array:
@@ -118,6 +131,19 @@ class SmoothingResult:
         d = self.means.shape[1]
         rows = [step.cross for step in self.steps[:-1] if step.cross is not None]
         return _checks.read_only(np.array(rows).reshape(-1, d, d))
+
+    @cached_property
+    def z_means(self) -> Array | None:
+        """Smoothed means of z, (T, n_z)."""
+        d, moments = self.means.shape[1], [step.joint_moments for step in self.steps]
+        rows = [pair[0][d:] for pair in moments if pair is not None]
+        return np.stack(rows) if rows else None
+
+    @cached_property
+    def joint_covariances(self) -> Array | None:
+        """Smoothed covariances of (x, z), (T, d + n_z, d + n_z)."""
+        rows = [pair[1] for pair in (step.joint_moments for step in self.steps) if pair is not None]
+        return np.stack(rows) if rows else None
 
     @property
     def pruned_pairs(self) -> Array:
@@ -143,9 +169,8 @@ class SmoothingResult:
         Each path has that distribution; they depend on each other, so that their averages are
         closer to it than those of independent ones.
         """
-        from skh.inference.paths import draw_paths
-
-        return draw_paths(self._chain, _checks.positive_int("m", m), _checks.generator(rng))
+        m, rng = _checks.positive_int("m", m), _checks.generator(rng)
+        return self._chain.paths(m, rng)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         T, d = self.means.shape

@@ -59,6 +59,8 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
+    from skh.inference.additive import AdditiveSmoother
+    from skh.inference.fixed_lag import FixedLagSmoother
     from skh.inference.score import Score, score, score_of
     from skh.inference.smoothing import smooth
     from skh.inference.smoothing_result import SmoothingResult
@@ -72,12 +74,14 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
 __version__ = "0.2.0"
 
 __all__ = [
+    "AdditiveSmoother",
     "Belief",
     "BlendedPairwise",
     "CarryingModel",
     "FWPoints",
     "FWQuad",
     "FilterResult",
+    "FixedLagSmoother",
     "FullyCorrective",
     "GaussianKernel",
     "GaussianMixture",
@@ -141,6 +145,8 @@ __all__ = [
 # Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
+    "AdditiveSmoother": "skh.inference.additive",
+    "FixedLagSmoother": "skh.inference.fixed_lag",
     "Residuals": "skh.filtering.residuals",
     "Score": "skh.inference.score",
     "SmoothingResult": "skh.inference.smoothing_result",

@@ -2,7 +2,8 @@ r"""One step backwards: the law of x_t given x_{t+1}, under the particles of tim
 
 With particles :math:`x^i`, weights :math:`w^i` and transitions f (Godsill, Doucet and West, 2004)
 
-.. math:: P(x_t = x^i | x_{t+1}, y_{0:t}) = \frac{w^i f(x_{t+1} | x^i)}{\sum_l w^l f(x_{t+1} | x^l)}.
+.. math:: P(x_t = x^i | x_{t+1}, y_{0:t})
+    = \frac{w^i f(x_{t+1} | x^i)}{\sum_l w^l f(x_{t+1} | x^l)}.
 
 These weights are of use where several f overlap at each point.  Where the components of the
 predictive mixture are narrower than the spacing of the particles (`rules.regularized`), only one of

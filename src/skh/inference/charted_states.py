@@ -13,19 +13,18 @@ from skh.inference.smoothing_result import SmoothedStep
 
 
 def mean_states(
-    model: Any, beliefs: tuple[Belief, ...], steps: tuple[SmoothedStep, ...]
+    model: Any,
+    beliefs: tuple[Belief, ...],
+    steps: tuple[SmoothedStep, ...],
+    before: Belief | None = None,
 ) -> State | None:
     """Mean state of each step, (T, ...), for models in charts, else None."""
     if not isinstance(model, Charted):
         return None
-    references = references_of(model, beliefs)
+    first = model.first_reference if before is None else reference_of(before)
+    references = [first, *(reference_of(belief) for belief in beliefs[:-1])]
     rows = [
         model.chart.mean(model.chart.states(reference, step.x), step.w)
         for reference, step in zip(references, steps, strict=True)
     ]
     return stack_fields(rows)
-
-
-def references_of(model: Charted, beliefs: tuple[Belief, ...]) -> list[State]:
-    """Reference of each step's chart: the prior's, then what the belief before says."""
-    return [model._start()[0], *(reference_of(belief) for belief in beliefs[:-1])]

@@ -1,4 +1,4 @@
-r"""The expected log-density of states and observations, at the states of a smoother that stay fixed.
+r"""The expected log-density of states and observations, at fixed states of a smoother.
 
 .. math:: Q(\theta) = E[\log p_\theta(x_{0:T-1}, y_{0:T-1}) \mid y_{0:T-1}]
     = E[\log p_\theta(x_0)] + \sum_t E[\log f_\theta(x_{t+1} | x_t)] + \sum_t E[\log g_\theta(y_t |
@@ -35,6 +35,8 @@ from skh.inference.smoothing import Chain, displaced_moments
 from skh.inference.smoothing_result import SmoothedStep
 from skh.inference.support import Support
 
+PARTS = ("log_prior", "log_transition", "log_likelihood")
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -44,6 +46,7 @@ class Pairs:
     component: Indices  # (m,): of those of one particle
     x_next: Array  # (m, d)
     w: Array  # (m,)
+    several: bool  # components per particle
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,24 +60,28 @@ class ExpectedDensity:
     @property
     def n_likelihoods(self) -> int:
         """Likelihood evaluations for one model."""
-        rows = [len(self._marginal(t)[1]) for t, y in enumerate(self.ys) if not is_missing(y)]
+        rows = [len(self.marginal(t)[1]) for t, y in enumerate(self.ys) if not is_missing(y)]
         return sum(rows)
 
-    def at(self, models: Sequence[Any]) -> Array:
-        """Return Q for each of the models, (len(models),); the first is that of the smoother."""
-        carrying = [as_carrying(model) for model in models]
-        first = self._marginal(0)
-        priors = [model.prior() for model in carrying]
-        support = Support.of(priors[0])
-        total = np.array([first[1] @ support.log_mixture(p, first[0]) for p in priors])
+    def at(self, models: Sequence[Any], parts: Sequence[str] = PARTS) -> Array:
+        """Return Q for each of the models, (len(models),); the first is that of the smoother.
+
+        With some of the ``parts`` only their terms.
+        """
+        carrying, total = [as_carrying(model) for model in models], np.zeros(len(models))
+        if "log_prior" in parts:
+            x, w = self.marginal(0)
+            priors = [model.prior() for model in carrying]
+            support = Support.of(priors[0])
+            total += [w @ support.log_mixture(prior, x) for prior in priors]
         for t, y in enumerate(self.ys):
-            if t > 0:
+            if t > 0 and "log_transition" in parts:
                 total += self._transition(t - 1, carrying)
-            if not is_missing(y):
+            if not is_missing(y) and "log_likelihood" in parts:
                 total += [self._likelihood(t, y, model) for model in carrying]
         return total
 
-    def _marginal(self, t: int) -> tuple[Array, Array]:
+    def marginal(self, t: int) -> tuple[Array, Array]:
         """Weighted states of one step."""
         step = self.steps[t]
         used = step.w > 0.0
@@ -85,7 +92,7 @@ class ExpectedDensity:
         return x, w
 
     def _likelihood(self, t: int, y: Any, model: CarryingModel) -> float:
-        x, w = self._marginal(t)
+        x, w = self.marginal(t)
         b = self.chain.beliefs[t]
         log_l, _ = model.log_likelihood(b.t, x, y, carry_at(self.chain, t, x))
         log_l = check_log_likelihoods(log_l, x, f"model.log_likelihood at t={b.t}")
@@ -118,7 +125,7 @@ class ExpectedDensity:
             joint = block_matrix(within, gain @ spread, spread)[used]
             both, w, origin = cubature(np.hstack([x, mean])[used], joint, w)
             component, x, x_next = used[origin], both[:, :d], both[:, d:]
-        return Pairs(x, component % step.each, x_next, w)
+        return Pairs(x, component % step.each, x_next, w, step.each > 1)
 
 
 def cubature(mean: Array, covariance: Array, w: Array) -> tuple[Array, Array, Indices]:
@@ -131,7 +138,7 @@ def cubature(mean: Array, covariance: Array, w: Array) -> tuple[Array, Array, In
 
 def component_density(support: Support, law: GaussianMixture, pairs: Pairs) -> Array:
     """Log-density of x_{t+1} and its component, given x_t, for each pair."""
-    m, d = pairs.x.shape
+    m = len(pairs.x)
     support.check(law)
     each = len(law) // m
     row = np.arange(m) * each + pairs.component
@@ -147,6 +154,6 @@ def carry_at(chain: Chain, t: int, x: Array) -> Any:
     model, belief = chain.models.model, chain.beliefs[t]
     if not isinstance(model, Charted):
         return None
-    reference = model._start()[0] if t == 0 else reference_of(chain.beliefs[t - 1])
+    reference = model.first_reference if t == 0 else reference_of(chain.beliefs[t - 1])
     following = gather(belief.carry.reference, np.zeros(len(x), np.intp))
     return ChartedCarry(model.chart.states(reference, x), following, None)

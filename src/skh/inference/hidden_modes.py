@@ -1,8 +1,8 @@
 r"""Smoothing of jump-Markov models: particles of x, each with all modes.
 
 A filter carries the probabilities :math:`\alpha_t^i(k)` of the mode given the particle's history.
-Together, (x, mode) is Markov: the pairs (i, k) have the weights :math:`w_t^i \alpha_t^i(k)`, and the
-backward weights of a pair (j, l) at t + 1 are proportional to
+Together, (x, mode) is Markov: the pairs (i, k) have the weights :math:`w_t^i \alpha_t^i(k)`, and
+the backward weights of a pair (j, l) at t + 1 are proportional to
 
 .. math:: w_t^i\, \alpha_t^i(k)\, \mathcal N(x_{t+1}^j | A_k x_t^i, Q_k)\, \Pi_{kl}.
 """

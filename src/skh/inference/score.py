@@ -13,7 +13,7 @@ see the jumps that it makes when particles are placed anew.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,12 +26,17 @@ from skh.filtering.observations import as_series
 from skh.filtering.plans import Plan
 from skh.filtering.result import FilterResult
 from skh.filtering.series import particle_filter
+from skh.gaussians.linear_algebra import symmetric
 from skh.inference.expected_density import ExpectedDensity
+from skh.inference.given_derivatives import given_gradient
+from skh.inference.information import moved_models, needs_paths, observed_information
 from skh.inference.parameters import Parameters, Theta
 from skh.inference.path_density import PathDensity
 from skh.inference.smoothing_result import SmoothingResult
 from skh.rules.base import Rule
 
+PATHS_PER_PARTICLE = 10  # of averages over paths
+INFORMATION_STEP = 0.02  # of differences of the score, which has an error of its own
 RELATIVE_STEP = 1e-4  # of differences: their error is its square, rounding 1e-12 of the values
 
 
@@ -93,7 +98,7 @@ def score(
     on_zero_likelihood: Literal["raise", "skip"] = "raise",
     derivatives: Any = None,
     step: ArrayLike = RELATIVE_STEP,
-    information: bool = False,
+    information: bool | Literal["louis", "differences"] = False,
     paths: int | None = None,
 ) -> Score:
     """Filter, smooth, and return the gradient of the log-evidence at ``theta``.
@@ -110,8 +115,11 @@ def score(
         has not is differentiated numerically, at the fixed particles.  For plain models.
     step : float or (p,)
         Of the central differences, relative to each parameter; absolute for one that is 0.
-    information : bool
-        Also return the observed information; see `skh.inference.information`.
+    information : bool, "louis" or "differences"
+        Also return the observed information: by Louis' identity from this run (True; see
+        `skh.inference.information`), or by differences of the score, 2 p more runs of the filter,
+        which is better where the states would tell much more about a parameter than the
+        observations do.
     paths : int, default 10 n
         For models that carry records: number of paths that the gradient is averaged over.
 
@@ -125,18 +133,21 @@ def score(
     (('persistence', 'noise'), (2,))
     """
     parameters, ys = Parameters.of(make_model, theta), as_series(ys)
-    run = particle_filter(
-        parameters.model(),
-        ys,
-        rule,
-        n,
-        rng=rng,
-        times=times,
-        on_zero_likelihood=on_zero_likelihood,
-        history=True,
-    )
-    options = {"derivatives": derivatives, "step": step, "paths": paths, "rng": rng}
-    return score_of(run, make_model, theta, ys, information=information, **options)
+    by_differences, seed = check_information(information) == "differences", seed_for(rng)
+    filtering = {"times": times, "on_zero_likelihood": on_zero_likelihood, "history": True}
+    options = {"derivatives": derivatives, "step": step, "paths": paths}
+
+    def at(values: Array, louis: bool) -> Score:
+        there = parameters.with_values(values)
+        run = particle_filter(there.model(), ys, rule, n, rng=seed, **filtering)
+        return _score(run, there, ys, louis, rng=seed, **options)
+
+    found = at(parameters.values, bool(information) and not by_differences)
+    if not by_differences:
+        return found
+    h = steps_of(INFORMATION_STEP, parameters.values)
+    differences = differences_of(lambda values: at(values, False).gradient, parameters.values, h)
+    return replace(found, information=-differences)
 
 
 def score_of(
@@ -147,20 +158,55 @@ def score_of(
     *,
     derivatives: Any = None,
     step: ArrayLike = RELATIVE_STEP,
-    information: bool = False,
+    information: bool | Literal["louis", "differences"] = False,
     paths: int | None = None,
     rng: RNG = None,
 ) -> Score:
     """Return the score from a run with ``history=True`` of the filter of ``make_model(theta)``."""
-    parameters, ys = Parameters.of(make_model, theta), observed(as_series(ys), result)
-    model, h = parameters.model(), steps_of(step, parameters.values)
-    smoothed = result.smooth(model)
+    if check_information(information) == "differences":
+        raise ValueError('information="differences" needs more runs of the filter: see skh.score')
+    options = {"derivatives": derivatives, "step": step, "paths": paths, "rng": rng}
+    parameters = Parameters.of(make_model, theta)
+    return _score(result, parameters, as_series(ys), bool(information), **options)
+
+
+def _score(
+    result: FilterResult,
+    parameters: Parameters,
+    ys: Sequence[Any],
+    louis: bool,
+    *,
+    derivatives: Any,
+    step: ArrayLike,
+    paths: int | None,
+    rng: RNG,
+) -> Score:
+    """Return the score at ``parameters``, with the information by Louis' identity if asked."""
+    model, h, rng = parameters.model(), steps_of(step, parameters.values), _checks.generator(rng)
+    ys, smoothed = observed(ys, result), result.smooth(model, rng=rng)
     density = density_of(smoothed, model, ys, paths, rng)
-    models = [model, *(parameters.moved(s * e) for e in np.diag(h) for s in (1.0, -1.0))]
-    Q = density.at(models)
-    gradient = (Q[1::2] - Q[2::2]) / (2 * h)
+    gradient = gradient_of(density, parameters, h, derivatives)
     evaluations = int(result.n_likelihood_evaluations.sum()) + density.n_likelihoods * 2 * len(h)
-    return Score(parameters, gradient, result.log_evidence, result, smoothed, evaluations, None)
+    information = None
+    if louis:
+        drawn = density.paths if isinstance(density, PathDensity) else None
+        if drawn is None and needs_paths(smoothed._chain):
+            drawn = smoothed.paths(PATHS_PER_PARTICLE * len(smoothed.steps[-1].w), rng=rng)
+        information = observed_information(density, parameters, h, drawn)
+    run = (result.log_evidence, result, smoothed, evaluations, information)
+    return Score(parameters, gradient, *run)
+
+
+def gradient_of(
+    density: ExpectedDensity | PathDensity, parameters: Parameters, h: Array, derivatives: Any
+) -> Array:
+    """Return the derivatives of the expected log-density, by differences or as given."""
+    if derivatives is not None:
+        if not isinstance(density, ExpectedDensity):
+            raise TypeError("derivatives are for plain models, whose particles carry no records")
+        return given_gradient(density, parameters, h, derivatives)
+    Q = density.at(moved_models(parameters, h))
+    return np.asarray((Q[1::2] - Q[2::2]) / (2 * h))
 
 
 def density_of(
@@ -171,7 +217,11 @@ def density_of(
     inner = getattr(carrying, "_model", carrying)  # of a chart
     if isinstance(inner, WithoutCarry) and paths is None:
         return ExpectedDensity(smoothed._chain, smoothed.steps, ys)
-    m = 10 * len(smoothed.steps[-1].w) if paths is None else _checks.positive_int("paths", paths)
+    m = (
+        PATHS_PER_PARTICLE * len(smoothed._chain.beliefs[-1].w)
+        if paths is None
+        else _checks.positive_int("paths", paths)
+    )
     return PathDensity(smoothed.paths(m, rng=rng), smoothed._chain, ys)
 
 
@@ -181,6 +231,24 @@ def observed(ys: Sequence[Any], result: FilterResult) -> list[Any]:
         raise ValueError(f"ys must hold the {len(result.means)} observations, got {len(ys)}")
     skipped = np.zeros(len(ys), bool) if result.skipped is None else result.skipped
     return [None if s else y for y, s in zip(ys, skipped, strict=True)]
+
+
+def check_information(value: Any) -> Any:
+    """Validate how the information is to be computed, if at all."""
+    if isinstance(value, bool | np.bool_) or value in ("louis", "differences"):
+        return value
+    raise ValueError(f'information must be True, False, "louis" or "differences", got {value!r}')
+
+
+def seed_for(rng: RNG) -> int:
+    """Return a seed for runs with the same random numbers."""
+    return rng if isinstance(rng, int) else int(_checks.generator(rng).integers(2**63))
+
+
+def differences_of(f: Callable[[Array], Array], at: Array, h: Array) -> Array:
+    """Symmetric part of the derivatives of a gradient, by central differences."""
+    rows = [(f(at + e) - f(at - e)) / (2 * h[k]) for k, e in enumerate(np.diag(h))]
+    return symmetric(np.array(rows))
 
 
 def steps_of(step: ArrayLike, values: Array) -> Array:

@@ -120,6 +120,7 @@ class Chain:
     beliefs: tuple[Belief, ...]
     regularize: bool = True
     prune: float = 0.0
+    before: Belief | None = None  # the first one, if that is not the first of the filter
 
     def step(self, t: int) -> BackwardStep:
         """The step from belief t + 1 back to belief t, as indices of ``beliefs``."""
@@ -131,7 +132,7 @@ class Chain:
 
     def mean_states(self, steps: tuple[SmoothedStep, ...]) -> Any:
         """Mean states, for models in charts."""
-        return mean_states(self.models.model, self.beliefs, steps)
+        return mean_states(self.models.model, self.beliefs, steps, self.before)
 
 
 def backward_pass(chain: Chain) -> list[SmoothedStep]:

@@ -18,7 +18,7 @@ from skh.gaussians.linear_algebra import log_density, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.units import correlations
 
-LEAST_SHARE = 1e-11  # eigenvalue of the correlations below which a direction has no noise
+NO_NOISE = 1e-11  # eigenvalue of the correlations below which a direction has no noise
 SUPPORT_ROUNDING = 1e-8  # standard deviations by which rounding may move a support
 
 
@@ -36,7 +36,7 @@ class Support:
         S = p.matrices if p.matrices.ndim == 2 else np.einsum("k,kij->ij", p.weights, p.matrices)
         sd, C = correlations(S)
         values, axes = np.linalg.eigh(symmetric(C))
-        reached = values > LEAST_SHARE * max(float(values.max()), 0.0)
+        reached = values > NO_NOISE * max(float(values.max()), 0.0)
         if reached.all():
             return cls(None, np.empty((0, p.d)), p.means)
         scale = np.sqrt(np.maximum(p.covariance.diagonal(), np.finfo(float).tiny))

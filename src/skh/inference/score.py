@@ -36,7 +36,7 @@ from skh.inference.smoothing_result import SmoothingResult
 from skh.rules.base import Rule
 
 PATHS_PER_PARTICLE = 10  # of averages over paths
-INFORMATION_STEP = 0.02  # of differences of the score, which has an error of its own
+INFORMATION_STEP = 0.05  # of differences of the score, which has an error of its own
 RELATIVE_STEP = 1e-4  # of differences: their error is its square, rounding 1e-12 of the values
 
 

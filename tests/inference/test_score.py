@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from linear_models import autoregression, constant_velocity, exact_gradient, lgss3
 
 import skh
+from linear_models import autoregression, constant_velocity, exact_gradient, lgss3
 from skh.inference.parameters import Parameters
 
 AR = (0.8, 0.3, 0.4)
@@ -121,7 +121,8 @@ def test_named_parameters_and_units():
     ys = skh.models.stochastic_volatility().simulate(15, rng=0)[1]
     theta = {"persistence": 0.9, "scale": 0.5}
     found = skh.score(skh.models.stochastic_volatility, theta, ys, skh.Stratified(), 40, rng=0)
-    assert found.names == ("persistence", "scale") and "persistence=" in repr(found)
+    assert found.names == ("persistence", "scale")
+    assert "persistence=" in repr(found)
 
     def other_units(values):
         return skh.models.stochastic_volatility(values[0] * 1e12, scale=values[1] * 1e-9)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from linear_models import LGSS3, autoregression, constant_velocity, error
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 import skh
+from linear_models import LGSS3, autoregression, constant_velocity, error
 from skh.inference.smoothing import smoothed_step
 from skh.inference.smoothing_result import SmoothedStep
 from skh.models.linear_gaussian import LinearGaussian
@@ -71,7 +71,7 @@ def test_the_kalman_smoother_conditions_the_joint_gaussian():
         ys[2] = np.nan
         L = np.eye(T * d)
         for t in range(1, T):
-            L[t * d : (t + 1) * d] += model.A @ L[(t - 1) * d : t * d] - 0
+            L[t * d : (t + 1) * d] += model.A @ L[(t - 1) * d : t * d]
             L[t * d : (t + 1) * d, t * d : (t + 1) * d] = np.eye(d)
         noise = np.zeros((T * d, T * d))
         for t in range(T):
@@ -172,8 +172,10 @@ def test_pruning_reports_what_it_leaves_out():
     _, ys = model.simulate(10, rng=0)
     result = skh.particle_filter(model, ys, skh.Stratified(), 60, rng=0, history=True)
     exact, pruned = result.smooth(model), result.smooth(model, prune=1e-3)
-    assert not exact.pruned_pairs.any() and not exact.pruned_mass.any()
-    assert (pruned.pruned_pairs > 0.1).all() and (pruned.pruned_mass < 0.03).all()
+    assert not exact.pruned_pairs.any()
+    assert not exact.pruned_mass.any()
+    assert (pruned.pruned_pairs > 0.1).all()
+    assert (pruned.pruned_mass < 0.03).all()
     last = len(ys) - 2  # where the weights of the next step are still those of the filter
     B = exact._chain.step(last).weights(result.history[-1].x)[0]
     assert pruned.pruned_pairs[last] == (B < 1e-3).mean()
@@ -201,11 +203,8 @@ def test_missing_observations_and_one_step():
     smoothed = skh.smooth(model, ys, n=40, rng=0)
     assert error(smoothed.means, skh.kalman_smoother(model, ys)) < 0.02
     single = skh.smooth(model, [0.3], n=40, rng=0)
-    assert single.lag_one_covariances.shape == (0, 1, 1) and single.paths(3, rng=0).shape == (
-        3,
-        1,
-        1,
-    )
+    assert single.lag_one_covariances.shape == (0, 1, 1)
+    assert single.paths(3, rng=0).shape == (3, 1, 1)
 
 
 def test_times_between_observations():
@@ -236,7 +235,7 @@ def test_errors_name_the_reason():
         result.smooth(model, prune=0.7)
     with pytest.raises(TypeError, match="regularize must be True or False"):
         result.smooth(model, regularize="no")
-    with pytest.raises(ValueError, match="m must be|positive"):
+    with pytest.raises(ValueError, match="m must be"):
         result.smooth(model).paths(0)
     simulator = skh.from_simulator(
         lambda n, rng: rng.normal(size=(n, 1)),

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from linear_models import autoregression
+from test_hidden_parts import Turning
 
 import skh
+from linear_models import autoregression
 from skh.geometry import SE2, Charted
-from test_hidden_parts import Turning
 
 
 def run(model, T=8, n=25):
@@ -90,17 +90,17 @@ def test_errors_of_sums():
         sums.update(history[2])
     with pytest.raises(ValueError, match="second_moments=True"):
         _ = sums.covariance
+    wrong = skh.AdditiveSmoother(model, lambda t, x, x_next: np.zeros(3))
+    wrong.update(history[0])
     with pytest.raises(ValueError, match=r"functional at t=0 must return shape \(\d+, \d+\)"):
-        skh_sums = skh.AdditiveSmoother(model, lambda t, x, x_next: np.zeros(3))
-        skh_sums.update(history[0])
-        skh_sums.update(history[1])
+        wrong.update(history[1])
     with pytest.raises(TypeError, match="functional must be a function"):
         skh.AdditiveSmoother(model, 1.0)
     with pytest.raises(ValueError, match="initial must return shape"):
         skh.AdditiveSmoother(model, product, initial=lambda x: np.zeros(2)).update(history[0])
+    wrong = skh.AdditiveSmoother(model, product, initial=lambda x: x)
+    wrong.update(history[0])
     with pytest.raises(ValueError, match="must return 1 sums"):
-        wrong = skh.AdditiveSmoother(model, product, initial=lambda x: x)
-        wrong.update(history[0])
         wrong.update(history[1])
 
 
@@ -110,7 +110,7 @@ def test_fixed_lag_is_smoothing_of_the_series_so_far():
     smoother = skh.FixedLagSmoother(model, lag=3)
     for belief in result.history[:-1]:
         window = smoother.update(belief)
-    assert smoother.t == 3 and len(window.means) == 4
+    assert (smoother.t, len(window.means)) == (3, 4)
     so_far = skh.inference.smoothing.smooth_history(result.history[:-1], model)
     np.testing.assert_allclose(window.means, so_far.means[3:], rtol=1e-12)
     with pytest.raises(ValueError, match="must be that of t=7, got t=0"):

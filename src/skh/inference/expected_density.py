@@ -35,7 +35,7 @@ from skh.inference.smoothing import Chain, displaced_moments
 from skh.inference.smoothing_result import SmoothedStep
 from skh.inference.support import Support
 
-PARTS = ("log_prior", "log_transition", "log_likelihood")
+TERMS = ("log_prior", "log_transition", "log_likelihood")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class ExpectedDensity:
         rows = [len(self.marginal(t)[1]) for t, y in enumerate(self.ys) if not is_missing(y)]
         return sum(rows)
 
-    def at(self, models: Sequence[Any], parts: Sequence[str] = PARTS) -> Array:
+    def at(self, models: Sequence[Any], parts: Sequence[str] = TERMS) -> Array:
         """Return Q for each of the models, (len(models),); the first is that of the smoother.
 
         With some of the ``parts`` only their terms.
@@ -146,7 +146,7 @@ def component_density(support: Support, law: GaussianMixture, pairs: Pairs) -> A
     share = shares[np.arange(m), pairs.component] / shares.sum(axis=1)
     S = law.matrices if law.matrices.ndim == 2 else law.matrices[row]
     with np.errstate(divide="ignore"):
-        return support.log_density(pairs.x_next, law.means[row], S) + np.log(share)
+        return np.asarray(support.log_density(pairs.x_next, law.means[row], S) + np.log(share))
 
 
 def carry_at(chain: Chain, t: int, x: Array) -> Any:

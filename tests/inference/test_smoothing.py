@@ -197,6 +197,20 @@ def test_units_do_not_matter(unit):
     np.testing.assert_allclose(results[1].means, results[0].means * [1.0, unit], rtol=1e-6)
 
 
+@pytest.mark.parametrize("singular", [False, True])
+def test_the_origin_does_not_matter(singular):
+    ys = np.array([0.3, 1.0, -0.5, 2.0])
+    results = []
+    for offset in (0.0, 1e7):
+        base = constant_velocity(0.1, singular=singular)
+        start = np.array([offset, 0.0])
+        model = LinearGaussian(base.A, base.C, base.Q, base.R, start, base.initial_covariance)
+        smoothed = skh.smooth(model, ys + offset, skh.Stratified(), 40, rng=0)
+        results.append((smoothed.means - start, smoothed.covariances, smoothed.lag_one_covariances))
+    for near, far in zip(*results, strict=True):
+        np.testing.assert_allclose(far, near, atol=1e-5)
+
+
 def test_missing_observations_and_one_step():
     model = autoregression()
     ys = [0.3, None, np.nan, 1.0]
@@ -231,6 +245,8 @@ def test_errors_name_the_reason():
     with pytest.raises(ValueError, match="history=True"):
         result.smooth(model)
     result = skh.particle_filter(model, [0.1, 0.2], skh.Stratified(), 5, rng=0, history=True)
+    with pytest.raises(ValueError, match="in 1 dimensions, got one in 3"):
+        result.smooth(LGSS3)
     with pytest.raises(ValueError, match=r"prune must be .* got 0.7"):
         result.smooth(model, prune=0.7)
     with pytest.raises(TypeError, match="regularize must be True or False"):

@@ -58,7 +58,8 @@ class ModesChain:
             W = shares.sum(axis=0).reshape(len(self.beliefs[t].w), -1)
             W = W / W.sum()
             of_particle = shares.reshape(len(x_next), len(W), -1).sum(axis=2)
-            cross = (x_next - after.mean).T @ of_particle @ self.beliefs[t].x
+            x = self.beliefs[t].x
+            cross = (x_next - after.mean).T @ of_particle @ (x - W.sum(axis=1) @ x)
             share = dropped / (shares.size * W.shape[1])
             steps.append(
                 replace(self._step(t, W), cross=cross, pruned_pairs=share, pruned_mass=mass)

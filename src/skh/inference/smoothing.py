@@ -99,7 +99,9 @@ def smooth_history(
         raise ValueError("smoothing needs particle_filter(..., history=True)")
     regularize, prune = _checks.boolean("regularize", regularize), check_prune(prune)
     carrying, beliefs = as_carrying(model), tuple(history)
-    models = ModelOverTime(carrying)
+    models, d = ModelOverTime(carrying), beliefs[0].x.shape[1]
+    if (given := carrying.prior().d) != d:
+        raise ValueError(f"model must be that of the run, in {d} dimensions, got one in {given}")
     if isinstance(carrying, JumpMarkov):
         modes = ModesChain(carrying, beliefs, prune)
         return SmoothingResult.of(modes, tuple(modes.backward_pass()))
@@ -151,7 +153,8 @@ def smoothed_step(step: BackwardStep, sums: Contracted, after: SmoothedStep) -> 
     pruned = sums.pruned_pairs, sums.pruned_mass
     W = sums.weight / sums.weight.sum()
     if step.displacement is None:
-        cross = (sums.first - W[:, None] * (after.mean - sums.origin)).T @ step.x
+        e_next = sums.first - W[:, None] * (after.mean - sums.origin)
+        cross = e_next.T @ (step.x - W @ step.x)
         return SmoothedStep(step.x, W, None, cross, *pruned)
     x, within, cross = displaced_moments(step, sums, after.mean)
     if step.each > 1:
@@ -168,8 +171,9 @@ def displaced_moments(
     x = law.base + apply(law.gain, towards - law.centre)
     inside = law.gain @ spread @ transpose(law.gain)
     within = inside + law.root @ transpose(law.root)
-    cross = (sums.weight[:, None] * (towards - mean_next)).T @ x
-    cross += np.einsum("k,kij,klj->il", sums.weight, spread, law.gain)
+    w = sums.weight / sums.weight.sum()
+    cross = (w[:, None] * (towards - mean_next)).T @ (x - w @ x)
+    cross += np.einsum("k,kij,klj->il", w, spread, law.gain)
     return x, symmetric(within), cross
 
 

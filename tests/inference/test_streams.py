@@ -5,7 +5,7 @@ import pytest
 from test_hidden_parts import Turning
 
 import skh
-from linear_models import autoregression
+from linear_models import LGSS3, autoregression
 from skh.geometry import SE2, Charted
 
 
@@ -117,6 +117,21 @@ def test_fixed_lag_is_smoothing_of_the_series_so_far():
         smoother.update(result.history[0])
     with pytest.raises(TypeError, match="belief must be"):
         smoother.update(None)
+
+
+@pytest.mark.parametrize("kind", ["modes", "linear part"])
+def test_fixed_lag_of_hidden_parts(kind):
+    model = skh.models.jmls() if kind == "modes" else skh.rao_blackwellize(LGSS3, [0])
+    _, ys = (model if kind == "modes" else LGSS3).simulate(5, rng=0)
+    result = skh.particle_filter(model, ys, skh.Stratified(), 30, rng=0, history=True)
+    smoother = skh.FixedLagSmoother(model, lag=2, rng=0)
+    for belief in result.history:
+        window = smoother.update(belief)
+    expected = result.smooth(model, rng=0)
+    np.testing.assert_allclose(window.means, expected.means[-3:], atol=0.2)
+    np.testing.assert_allclose(window.z_means, expected.z_means[-3:], atol=0.2)
+    with pytest.raises(TypeError, match="does not know how the records"):
+        skh.AdditiveSmoother(model, product)
 
 
 def test_fixed_lag_in_charts_has_the_states_of_its_own_charts():

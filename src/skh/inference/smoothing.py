@@ -93,8 +93,12 @@ def smooth_history(
     prune: float = 0.0,
     paths: int | None = None,
     rng: RNG = None,
+    before: Belief | None = None,
 ) -> SmoothingResult:
-    """Smooth the beliefs of a filter of ``model``; see `FilterResult.smooth`."""
+    """Smooth the beliefs of a filter of ``model``; see `FilterResult.smooth`.
+
+    ``before`` is the belief before the first, if that is not the first of the filter.
+    """
     if history is None:
         raise ValueError("smoothing needs particle_filter(..., history=True)")
     regularize, prune = _checks.boolean("regularize", regularize), check_prune(prune)
@@ -110,7 +114,7 @@ def smooth_history(
         joint = JointChain(models, beliefs)
         return SmoothingResult.of(joint, joint.smoothed(m, ys, _checks.generator(rng)))
     check_markov(carrying)
-    chain = Chain(models, beliefs, regularize, prune)
+    chain = Chain(models, beliefs, regularize, prune, before)
     return SmoothingResult.of(chain, tuple(backward_pass(chain)))
 
 
@@ -187,6 +191,12 @@ def merged(w: Array, x: Array, within: Array, each: int) -> tuple[Array, Array, 
     e = x - mean[:, None]
     covariance = np.einsum("ik,ikab->iab", share, within + e[..., :, None] * e[..., None, :])
     return w.sum(axis=1), mean, covariance
+
+
+def check_smoothable(model: CarryingModel) -> None:
+    """Raise TypeError for models that cannot be smoothed."""
+    if not isinstance(model, JumpMarkov | RaoBlackwellized):
+        check_markov(model)
 
 
 def check_prune(prune: float) -> float:

@@ -119,6 +119,10 @@ def test_quantiles_are_those_of_the_exact_smoother():
     found = smoothed.quantile([0.05, 0.5, 0.95])[:, :, 0]
     assert np.abs((found - expected) / sd[:, None]).max() < 0.12
     assert smoothed.expectation(lambda x: x**2).shape == (10, 1)
+    with pytest.raises(ValueError, match="f must return a value for each of"):
+        smoothed.expectation(lambda x: x[:3])
+    with pytest.raises(TypeError, match="f must be a function"):
+        smoothed.expectation(1.0)
 
 
 @pytest.mark.parametrize("singular", [False, True])
@@ -132,6 +136,9 @@ def test_narrow_transitions_move_the_particles(singular):
     moved, weighed = result.smooth(model), result.smooth(model, regularize=False)
     assert error(moved.means, exact) < 0.7 * error(weighed.means, exact)
     assert moved.steps[3].within is not None
+    squares = moved.expectation(lambda x: x[:, :, None] * x[:, None, :])
+    centred = squares - moved.means[:, :, None] * moved.means[:, None, :]
+    np.testing.assert_allclose(centred, moved.covariances, atol=1e-9)
     paths = moved.paths(400, rng=0)
     sd = np.sqrt(np.einsum("tii->ti", moved.covariances))
     assert np.abs((paths.mean(axis=0) - moved.means) / sd).max() < 0.4

@@ -156,7 +156,7 @@ def test_going_back_from_the_prediction_gives_the_filter(d):
     assert step.displacement is not None
     x_next, _ = step.mixture.sample(20_000, rng=1)
     after = SmoothedStep(x_next, np.full(len(x_next), 1 / len(x_next)))
-    back = smoothed_step(step, step.contracted(after.w, after.x, None, 0.0), after)
+    back = smoothed_step(step, step.contracted(after.x, after.w, 0.0), after)
     scale = np.sqrt(np.outer(before.covariance.diagonal(), before.covariance.diagonal()))
     assert np.abs((back.mean - before.mean) / np.sqrt(scale.diagonal())).max() < 0.03
     assert np.abs((back.covariance - before.covariance) / scale).max() < 0.05

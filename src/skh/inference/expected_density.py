@@ -104,7 +104,7 @@ class ExpectedDensity:
     def pairs(self, t: int) -> Pairs:
         """Return weighted pairs (x_t, x_{t+1}) with the smoothed moments of all pairs."""
         step, after = self.chain.step(t), self.steps[t + 1]
-        sums = step.contracted(after.w, after.x, after.within, self.chain.prune, by_component=True)
+        sums = step.contracted(*after.points(), self.chain.prune, by_component=True)
         used = np.flatnonzero(sums.weight > 0.0)
         w = sums.weight[used] / sums.weight.sum()
         mean, spread = sums.conditional()

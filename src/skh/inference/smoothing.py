@@ -147,7 +147,7 @@ def backward_pass(chain: Chain) -> list[SmoothedStep]:
     steps = [SmoothedStep(last.x, last.w)]
     for t in range(len(chain.beliefs) - 2, -1, -1):
         after, step = steps[-1], chain.step(t)
-        sums = step.contracted(after.w, after.x, after.within, chain.prune)
+        sums = step.contracted(*after.points(), chain.prune)
         steps.append(smoothed_step(step, sums, after))
     return steps[::-1]
 

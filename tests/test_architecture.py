@@ -30,6 +30,7 @@ LAYERS = [
     {"geometry"},
     {"trajectory"},
     {"models", "scores", "report"},
+    {"inference"},
     {"__init__"},
     {"reproduction"},
     {"app"},

@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
+    from skh.inference.fit import fit
     from skh.models.elsewhere.gaussian_functions import gaussian_model
     from skh.models.elsewhere.particles import from_particles
     from skh.models.elsewhere.stonesoup import from_stonesoup
@@ -104,6 +105,7 @@ __all__ = [
     "ZeroLikelihoodError",
     "default_plan",
     "default_rule",
+    "fit",
     "from_particles",
     "from_simulator",
     "from_stonesoup",
@@ -131,6 +133,7 @@ __all__ = [
 LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
     "Residuals": "skh.filtering.residuals",
+    "fit": "skh.inference.fit",
     "from_particles": "skh.models.elsewhere.particles",
     "from_simulator": "skh.filtering.simulator_model",
     "from_stonesoup": "skh.models.elsewhere.stonesoup",

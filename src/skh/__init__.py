@@ -59,7 +59,10 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
+    from skh.inference.chain_diagnostics import effective_sample_size, r_hat
+    from skh.inference.compare import compare_models
     from skh.inference.fit import fit
+    from skh.inference.posterior import sample_posterior
     from skh.models.elsewhere.gaussian_functions import gaussian_model
     from skh.models.elsewhere.particles import from_particles
     from skh.models.elsewhere.stonesoup import from_stonesoup
@@ -103,8 +106,10 @@ __all__ = [
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
+    "compare_models",
     "default_plan",
     "default_rule",
+    "effective_sample_size",
     "fit",
     "from_particles",
     "from_simulator",
@@ -122,8 +127,10 @@ __all__ = [
     "parallel",
     "particle_filter",
     "pit",
+    "r_hat",
     "rao_blackwellize",
     "report",
+    "sample_posterior",
     "set_threads",
     "solve_simplex_qp",
     "student_t",
@@ -133,6 +140,8 @@ __all__ = [
 LATE_MODULES = ("geometry", "models", "report", "scores", "trajectory")
 LATE_NAMES = {
     "Residuals": "skh.filtering.residuals",
+    "compare_models": "skh.inference.compare",
+    "effective_sample_size": "skh.inference.chain_diagnostics",
     "fit": "skh.inference.fit",
     "from_particles": "skh.models.elsewhere.particles",
     "from_simulator": "skh.filtering.simulator_model",
@@ -143,7 +152,9 @@ LATE_NAMES = {
     "laplace": "skh.gaussians.scale_mixtures",
     "load_result": "skh.filtering.result_files",
     "pit": "skh.filtering.residuals",
+    "r_hat": "skh.inference.chain_diagnostics",
     "rao_blackwellize": "skh.models.linear_gaussian",
+    "sample_posterior": "skh.inference.posterior",
     "student_t": "skh.gaussians.scale_mixtures",
 }
 

@@ -16,7 +16,7 @@ import scipy  # loads scipy.optimize on first use
 
 from skh._typing import Array
 from skh.inference.bounds import Bounds
-from skh.inference.local_evidence import LocalEvidence, Metric, Work
+from skh.inference.local_evidence import LocalEvidence, LogPrior, Metric, Work, no_prior
 from skh.inference.problem import Problem, described
 
 FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 32.0, 0.02  # in standard errors
@@ -56,6 +56,7 @@ class Climber:
     bounds: Bounds
     work: Work
     most: int = 40
+    log_prior: LogPrior = no_prior
     on_step: Callable[[Ascent], object] = lambda ascent: None
     here: LocalEvidence | None = field(default=None, init=False)
 
@@ -77,7 +78,7 @@ class Climber:
     def evidence_at(self, z: Array) -> LocalEvidence:
         """Return the evidence around ``z``; an error where it is zero."""
         if self.here is None or not np.array_equal(self.here.z, z):
-            self.here = LocalEvidence.at(self.problem, self.bounds, z, self.work)
+            self.here = LocalEvidence.at(self.problem, self.bounds, z, self.work, self.log_prior)
         if self.here is None:
             raise ValueError(
                 "start must have a positive evidence, got a likelihood of zero at all particles "
@@ -105,7 +106,8 @@ class Climber:
     def _moved(self, ascent: Ascent, here: LocalEvidence, metric: Metric, u: Array) -> Ascent:
         """Run the filter at the new point; stay if the evidence is not what was expected."""
         gain, length = ascent.gain, float(np.abs(u).max())
-        there = LocalEvidence.at(self.problem, self.bounds, here.z + metric.axes @ u, self.work)
+        z = here.z + metric.axes @ u
+        there = LocalEvidence.at(self.problem, self.bounds, z, self.work, self.log_prior)
         actual = -np.inf if there is None else there.log_evidence - here.log_evidence
         if there is None or actual < 0.25 * gain - JUMP:
             radius = length / 3
@@ -136,7 +138,7 @@ def maximise(here: LocalEvidence, metric: Metric, radius: float) -> tuple[Array,
         return here.log_evidence - float(base.sum()), -changes / h
 
     options: dict[str, Any] = {"maxiter": 15, "gtol": 0.03, "ftol": 2 * here.steps.tolerance}
-    found = scipy.optimize.minimize(
+    found = scipy.optimize.minimize(  # type: ignore[call-overload]
         negative,
         np.zeros(p),
         jac=True,

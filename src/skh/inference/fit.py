@@ -117,7 +117,7 @@ def search(
         saved.keep(k, ascent)
         report(saved.iterations, None)
 
-    return Climber(problem, bounds, work, most, keep).climb(saved.ascents[k])
+    return Climber(problem, bounds, work, most, on_step=keep).climb(saved.ascents[k])
 
 
 def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: Work) -> Fit:
@@ -126,7 +126,8 @@ def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: 
     best = ascents[order[0]]
     work = Work(work.executor)
     here = LocalEvidence.at(problem, bounds, best.z, work)
-    assert here is not None and best.scales is not None  # it was there before
+    if here is None or best.scales is None:  # it was there before
+        raise RuntimeError(f"make_model must give the same model each time: {bounds.named(best.z)}")
     metric = here.metric(best.scales)
     covariance = metric.axes @ inverse(here.information(metric)) @ metric.axes.T
     slopes, names = bounds.slopes(best.z), bounds.names

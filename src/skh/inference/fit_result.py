@@ -1,4 +1,4 @@
-"""The result of `skh.fit`: parameters, standard errors, how exact they are, and how they were found."""
+"""The result of `skh.fit`: parameters, standard errors, how exact they are and how found."""
 
 from __future__ import annotations
 

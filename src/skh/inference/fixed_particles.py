@@ -11,9 +11,9 @@ other parameters the same particles have the weights
     w_t^i(\theta) \propto \pi_t^i(\theta) \, g_\theta(y_t | x_t^i),
 
 and the sums of :math:`\pi_t^i(\theta) g_\theta(y_t | x_t^i)` estimate the evidence.  At
-:math:`\theta_0` it is the filter's, to rounding; its gradient there is that of Fisher's identity with
-the N^2 recursion of the smoothed score (Poyiadjis, Doucet and Singh, 2011).  No particle moves, so
-it is as smooth as the densities are, unlike the filter's own evidence, which jumps.
+:math:`\theta_0` it is the filter's, to rounding; its gradient there is that of Fisher's identity
+with the N^2 recursion of the smoothed score (Poyiadjis, Doucet and Singh, 2011).  No particle
+moves, so it is as smooth as the densities are, unlike the filter's own evidence, which jumps.
 """
 
 from __future__ import annotations

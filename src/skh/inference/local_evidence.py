@@ -7,7 +7,7 @@ differences are taken over a large part of a standard error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,6 +23,14 @@ from skh.inference.problem import Problem, described
 RIDGE = 1e-8  # of the scores' products, so that parameters without influence do not divide by zero
 MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the evidence shows
 SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
+
+
+LogPrior = Callable[[Array], float]  # of free coordinates
+
+
+def no_prior(z: Array) -> float:
+    """Return 0: maximum likelihood."""
+    return 0.0
 
 
 class Steps(NamedTuple):
@@ -77,10 +85,11 @@ class LocalEvidence:
 
     bounds: Bounds
     z: Array
-    base: Array  # (T,), the increments of the log-evidence at z
+    base: Array  # (T + 1,), the increments of the log-evidence at z, and the log-prior
     local: FixedParticles | Problem
     work: Work
     steps: Steps
+    log_prior: LogPrior = no_prior
 
     @property
     def log_evidence(self) -> float:
@@ -88,7 +97,9 @@ class LocalEvidence:
         return float(self.base.sum())
 
     @classmethod
-    def at(cls, problem: Problem, bounds: Bounds, z: Array, work: Work) -> LocalEvidence | None:
+    def at(
+        cls, problem: Problem, bounds: Bounds, z: Array, work: Work, log_prior: LogPrior = no_prior
+    ) -> LocalEvidence | None:
         """Run the filter at ``z``; None where the evidence is zero."""
         values = bounds.named(z)
         smooth = has_densities(problem.model(values))
@@ -100,17 +111,18 @@ class LocalEvidence:
         if smooth and result.history is not None:
             local = FixedParticles.of(problem, values, result.history)
             work.n_likelihood_evaluations += local.n_likelihood_evaluations
-        base, steps = result.log_evidence_increments, SMOOTH if smooth else JUMPING
-        return cls(bounds, z, base, local, work, steps)
+        base = np.append(result.log_evidence_increments, log_prior(z))
+        return cls(bounds, z, base, local, work, SMOOTH if smooth else JUMPING, log_prior)
 
     def increments(self, Z: Iterable[Array]) -> Array:
-        """Increments of the log-evidence at some free coordinates, (m, T)."""
-        rows: Array = self.work.map(self.local, [self.bounds.named(z) for z in Z])
-        return rows
+        """Increments of the log-evidence at some free coordinates and the log-prior, (m, T + 1)."""
+        Z = list(Z)
+        rows = self.work.map(self.local, [self.bounds.named(z) for z in Z])
+        return np.column_stack([rows, [self.log_prior(z) for z in Z]])
 
     def values(self, Z: Iterable[Array]) -> Array:
         """The log-evidence at some free coordinates, (m,)."""
-        return self.increments(Z).sum(axis=1)
+        return np.asarray(self.increments(Z).sum(axis=1))
 
     def scales(self) -> Array:
         """Changes of each coordinate that change the log-evidence by SHOWN to LARGE."""
@@ -136,7 +148,7 @@ class LocalEvidence:
         )
 
     def differences(self, z: Array, base: Array, shifts: Array) -> Array:
-        """Changes of the increments along ``shifts``, (p, T); central ones where they jump."""
+        """Changes of the increments along ``shifts``, (p, T + 1); central ones where they jump."""
         if self.steps is SMOOTH:
             return self.increments(z + shifts) - base
         ahead, behind = np.split(self.increments([*(z + shifts), *(z - shifts)]), 2)

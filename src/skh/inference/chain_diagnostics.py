@@ -79,7 +79,7 @@ def _effective_size(x: Array) -> float:
     negative = np.flatnonzero(pairs <= 0)
     pairs = np.minimum.accumulate(pairs[: negative[0] if len(negative) else None])
     time = max(2.0 * float(pairs.sum()) - 1.0, 1.0 / np.log10(m * n))
-    return m * n / time
+    return float(m * n / time)
 
 
 def autocovariances(x: Array) -> Array:

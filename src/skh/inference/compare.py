@@ -37,7 +37,7 @@ class ModelComparison:
     @property
     def differences(self) -> Array:
         """Log-evidence less that of the best."""
-        return self.log_evidence - self.log_evidence[0]
+        return np.asarray(self.log_evidence - self.log_evidence[0])
 
     @property
     def probabilities(self) -> Array:

@@ -157,16 +157,17 @@ def explored(
     emulator: Emulator, u: Array, root: Array, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Walk on the emulated posterior; return the path and the root of a better walk."""
-    p, path = len(u), []
-    for _ in range(4):  # adapted to the path so far, from which it is then thrown away
-        walk, path = Walk(emulator, root, rng), []
+    p, path = len(u), np.empty((0, len(u)))
+    for _ in range(4):  # adapted to the path so far, which is then thrown away
+        walk, states = Walk(emulator, root, rng), []
         for _ in range(100):
             u, _, _ = walk.run(u, 5)
-            path.append(u)
-        covariance = np.cov(np.array(path).T).reshape(p, p) + 1e-6 * np.eye(p)
+            states.append(u)
+        path = np.array(states)
+        covariance = np.cov(path.T).reshape(p, p) + 1e-6 * np.eye(p)
         scale = 2.4 / np.sqrt(p) if walk.accepted > 0.05 * walk.steps else 0.5
-        root = scale * np.linalg.cholesky(covariance)
-    return np.array(path), root
+        root = scale * np.asarray(np.linalg.cholesky(covariance))
+    return path, root
 
 
 def run_chains(

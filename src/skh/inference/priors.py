@@ -21,7 +21,7 @@ class Prior:
 
     @classmethod
     def of(cls, prior: Any) -> Prior:
-        """Validate ``prior``: a dict of objects with ``logpdf`` and, to know bounds, ``support``."""
+        """Validate ``prior``: a dict of objects with ``logpdf``; ``support`` gives their bounds."""
         names = checked_names("prior", prior)
         for name in names:
             if not callable(getattr(prior[name], "logpdf", None)):

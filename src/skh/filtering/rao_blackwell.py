@@ -164,6 +164,15 @@ class RaoBlackwellized:
         covariances = block_matrix(S, transpose(cross), V)
         return np.concatenate([to_x.value, to_z.value], axis=1), symmetric(covariances)
 
+    def joint_dynamics(self, t: int, x: Array, carry: ZBelief) -> Linearised:
+        """(x_{t+1}, z_{t+1}) as a linear function of z_t with noise, for smoothing."""
+        to_x, to_z, Q_xz = self._dynamics(t, x, carry)
+        n, d, k = len(x), x.shape[1], carry.mean.shape[1]
+        A_x, A_z = (np.broadcast_to(to.matrix, (n, *to.matrix.shape[-2:])) for to in (to_x, to_z))
+        noise = block_matrix(to_x.noise, np.zeros((d, k)) if Q_xz is None else Q_xz, to_z.noise)
+        value = np.concatenate([to_x.value, to_z.value], axis=1)
+        return Linearised(value, np.concatenate([A_x, A_z], axis=1), _full(noise, n))
+
     def move(self, t: int, x: Array, carry: ZBelief, x_next: Array) -> ZBelief:
         """Step 2: condition z_t on the chosen x_{t+1}, then predict z_{t+1}."""
         to_x, to_z, Q_xz = self._dynamics(t, x, carry)

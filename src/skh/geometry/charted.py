@@ -135,6 +135,11 @@ class Charted:
         except (TypeError, ValueError) as error:
             raise ValueError(f"model.prior must return {expected}: {error}") from error
 
+    @property
+    def first_reference(self) -> State:
+        """The reference of the first chart."""
+        return self._start()[0]
+
     def _first_reference(self, means: State, weights: Array) -> State:
         """Return the reference of the first chart, of draws of the prior that stay the same."""
         if self._unseeded is None:

@@ -19,7 +19,7 @@ from skh.inference.bounds import Bounds
 from skh.inference.local_evidence import LocalEvidence, LogPrior, Metric, Work, no_prior
 from skh.inference.problem import Problem, described
 
-FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 32.0, 0.02  # in standard errors
+FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 8.0, 0.02  # in standard errors
 JUMP = 0.02  # of the evidence from run to run, by which a gain may be missed
 STEEPEST = 1e6  # stands for a log-evidence of minus infinity
 
@@ -44,6 +44,7 @@ class Ascent:
     gain: float = np.inf  # expected from the last step
     steps: tuple[Step, ...] = ()
     outcome: str = ""  # why it ended
+    jumping: bool = False  # filters are run anew, for fixed particles did not tell enough
     n_filters: int = 0
     n_likelihood_evaluations: int = 0
 
@@ -57,6 +58,7 @@ class Climber:
     work: Work
     most: int = 40
     log_prior: LogPrior = no_prior
+    verified: bool = True  # compare fixed particles with filters at the optimum
     on_step: Callable[[Ascent], object] = lambda ascent: None
     here: LocalEvidence | None = field(default=None, init=False)
 
@@ -75,20 +77,25 @@ class Climber:
             self.on_step(ascent)
         return ascent
 
-    def evidence_at(self, z: Array) -> LocalEvidence:
-        """Return the evidence around ``z``; an error where it is zero."""
-        if self.here is None or not np.array_equal(self.here.z, z):
-            self.here = LocalEvidence.at(self.problem, self.bounds, z, self.work, self.log_prior)
+    def evidence_at(self, ascent: Ascent) -> LocalEvidence:
+        """Return the evidence around the present point; an error where it is zero."""
+        if self.here is None or not np.array_equal(self.here.z, ascent.z):
+            self.here = self._evidence(ascent.z, ascent.jumping)
         if self.here is None:
             raise ValueError(
                 "start must have a positive evidence, got a likelihood of zero at all particles "
-                f"with {described(self.bounds.named(z))}"
+                f"with {described(self.bounds.named(ascent.z))}"
             )
         return self.here
 
+    def _evidence(self, z: Array, jumping: bool) -> LocalEvidence | None:
+        return LocalEvidence.at(
+            self.problem, self.bounds, z, self.work, self.log_prior, jumping=jumping
+        )
+
     def _step(self, ascent: Ascent) -> Ascent:
         """One iteration: from a run to the next one."""
-        here = self.evidence_at(ascent.z)
+        here = self.evidence_at(ascent)
         scales = here.scales() if ascent.scales is None else ascent.scales
         metric = here.metric(scales)
         u, gain = maximise(here, metric, ascent.radius)
@@ -96,18 +103,27 @@ class Climber:
         ascent = replace(ascent, log_evidence=here.log_evidence, scales=metric.scales)
         ascent = replace(ascent, steps=(*ascent.steps, record))
         if gain < here.steps.tolerance:
-            return replace(ascent, outcome="converged")
+            return self._ended(ascent, here, metric, "converged")
         if max(gain, ascent.gain) < JUMP and len(ascent.steps) > 2:
-            return replace(ascent, outcome="converged to the jumps of the evidence")
+            return self._ended(ascent, here, metric, "converged to the jumps of the evidence")
         if len(ascent.steps) >= self.most:
             return replace(ascent, outcome=f"not converged after {self.most} iterations")
         return self._moved(replace(ascent, gain=gain), here, metric, u)
 
+    def _ended(self, ascent: Ascent, here: LocalEvidence, metric: Metric, outcome: str) -> Ascent:
+        """End the search, or go on: elsewhere, or by filters if fixed particles mislead it."""
+        if (z := here.elsewhere(self.problem, metric)) is not None:
+            return replace(ascent, z=z, scales=None, radius=FIRST_RADIUS, gain=np.inf)
+        smooth = here.local is not self.problem
+        if not (smooth and self.verified) or here.agrees(self.problem, metric):
+            return replace(ascent, outcome=outcome)
+        self.here = None
+        return replace(ascent, jumping=True, scales=None, radius=FIRST_RADIUS, gain=np.inf)
+
     def _moved(self, ascent: Ascent, here: LocalEvidence, metric: Metric, u: Array) -> Ascent:
         """Run the filter at the new point; stay if the evidence is not what was expected."""
         gain, length = ascent.gain, float(np.abs(u).max())
-        z = here.z + metric.axes @ u
-        there = LocalEvidence.at(self.problem, self.bounds, z, self.work, self.log_prior)
+        there = self._evidence(here.z + metric.axes @ u, ascent.jumping)
         actual = -np.inf if there is None else there.log_evidence - here.log_evidence
         if there is None or actual < 0.25 * gain - JUMP:
             radius = length / 3

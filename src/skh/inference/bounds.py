@@ -33,15 +33,15 @@ class Bounds:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             one_sided = np.where(np.isfinite(self.low), np.log(below), np.log(above))
             both = np.log(below) - np.log(above)
-        return np.where(self._two, both, np.where(self._none, theta, one_sided))
+        return np.where(self._two, both, np.where(self.unbounded, theta, one_sided))
 
     def values(self, z: Array) -> Array:
         """Return the parameters (..., p) at free coordinates (..., p)."""
-        e = np.exp(np.clip(np.where(self._none, 0.0, z), -FARTHEST, FARTHEST))
+        e = np.exp(np.clip(np.where(self.unbounded, 0.0, z), -FARTHEST, FARTHEST))
         with np.errstate(invalid="ignore", over="ignore"):
             one_sided = np.where(np.isfinite(self.low), self.low + e, self.high - e)
             both = self.low + (self.high - self.low) * (e / (1.0 + e))
-        theta = np.where(self._two, both, np.where(self._none, z, one_sided))
+        theta = np.where(self._two, both, np.where(self.unbounded, z, one_sided))
         return np.clip(theta, np.nextafter(self.low, np.inf), np.nextafter(self.high, -np.inf))
 
     def named(self, z: Array) -> dict[str, float]:
@@ -54,7 +54,7 @@ class Bounds:
         with np.errstate(invalid="ignore", over="ignore"):
             one_sided = np.where(np.isfinite(self.low), theta - self.low, theta - self.high)
             both = (theta - self.low) * ((self.high - theta) / (self.high - self.low))
-        return np.where(self._two, both, np.where(self._none, 1.0, one_sided))
+        return np.where(self._two, both, np.where(self.unbounded, 1.0, one_sided))
 
     def without(self, name: str) -> Bounds:
         """Return the bounds of the other parameters."""
@@ -66,7 +66,8 @@ class Bounds:
         return np.isfinite(self.low) & np.isfinite(self.high)
 
     @property
-    def _none(self) -> Any:
+    def unbounded(self) -> Any:
+        """Which parameters have no bounds, (p,)."""
         return np.isinf(self.low) & np.isinf(self.high)
 
 

@@ -17,7 +17,7 @@ from skh.inference.ascent import Ascent, Climber
 from skh.inference.bounds import Bounds, checked_bounds, checked_names, checked_values
 from skh.inference.fit_file import FitFile
 from skh.inference.fit_result import Fit, NumericalError, by_name
-from skh.inference.local_evidence import LocalEvidence, Metric, Work
+from skh.inference.local_evidence import LocalEvidence, Metric, Work, inverse
 from skh.inference.problem import MakeModel, Problem
 from skh.rules.base import Rule
 
@@ -125,7 +125,7 @@ def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: 
     order = np.argsort([-ascent.log_evidence for ascent in ascents], kind="stable")
     best = ascents[order[0]]
     work = Work(work.executor)
-    here = LocalEvidence.at(problem, bounds, best.z, work)
+    here = LocalEvidence.at(problem, bounds, best.z, work, jumping=best.jumping)
     if here is None or best.scales is None:  # it was there before
         raise RuntimeError(f"make_model must give the same model each time: {bounds.named(best.z)}")
     metric = here.metric(best.scales)
@@ -152,20 +152,12 @@ def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: 
     )
 
 
-def inverse(information: Array) -> Array:
-    """Return the inverse of the information, NaN if it is not positive definite."""
-    values, vectors = np.linalg.eigh(information)
-    if not values.min() > 0:
-        return np.full(information.shape, np.nan)
-    return np.asarray((vectors / values) @ vectors.T)
-
-
 def numerical_error(
     problem: Problem, here: LocalEvidence, metric: Metric, covariance: Array
 ) -> NumericalError:
     """Compare with a run of more particles and another seed: evidence, and a Newton step."""
     check = problem.other(n=MORE_PARTICLES * problem.n, seed=problem.seed ^ 1)
-    there = LocalEvidence.at(check, here.bounds, here.z, here.work)
+    there = LocalEvidence.at(check, here.bounds, here.z, here.work, jumping=here.local is problem)
     nothing = np.full(len(here.z), np.nan)
     if there is None:
         return NumericalError(np.inf, by_name(here.bounds.names, nothing))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,8 @@ from skh.inference.problem import Problem, described
 
 RIDGE = 1e-8  # of the scores' products, so that parameters without influence do not divide by zero
 MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the evidence shows
+FLAT = 0.7  # standard error, nearly a factor of two, of a parameter that hardly matters
+FAR = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logit scale
 SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
 
 
@@ -98,11 +100,21 @@ class LocalEvidence:
 
     @classmethod
     def at(
-        cls, problem: Problem, bounds: Bounds, z: Array, work: Work, log_prior: LogPrior = no_prior
+        cls,
+        problem: Problem,
+        bounds: Bounds,
+        z: Array,
+        work: Work,
+        log_prior: LogPrior = no_prior,
+        *,
+        jumping: bool = False,
     ) -> LocalEvidence | None:
-        """Run the filter at ``z``; None where the evidence is zero."""
+        """Run the filter at ``z``; None where the evidence is zero.
+
+        ``jumping``: run it anew for other parameters, even if transitions have densities.
+        """
         values = bounds.named(z)
-        smooth = has_densities(problem.model(values))
+        smooth = not jumping and has_densities(problem.model(values))
         result = problem.run(values, history=smooth)
         work.count(result)
         if result is None or not np.isfinite(result.log_evidence):
@@ -129,8 +141,7 @@ class LocalEvidence:
         return np.array([self._scale(k) for k in range(len(self.z))])
 
     def _scale(self, k: int) -> float:
-        free = np.isinf(self.bounds.low[k]) and np.isinf(self.bounds.high[k])
-        step = 0.1 * (abs(self.z[k]) or 1.0) if free else 0.1
+        step = 0.1 * (abs(self.z[k]) or 1.0) if self.bounds.unbounded[k] else 0.1
         axis, factor = np.eye(len(self.z))[k], 10.0
         direction = 0
         for _ in range(MOST_SCALINGS):
@@ -170,8 +181,36 @@ class LocalEvidence:
                 f"the evidence does not depend on {self.bounds.names[int(sd.argmin())]} near "
                 f"{described(self.bounds.named(self.z))}: leave it out, or start elsewhere"
             )
+        B = B + np.diag(~self.bounds.unbounded)  # a unit is at most a factor e
+        sd = np.sqrt(np.diagonal(B))
         R = B / np.outer(sd, sd) + RIDGE * np.eye(len(sd))
         return Metric(G.sum(axis=0), np.linalg.inv(np.linalg.cholesky(R)).T / sd[:, None])
+
+    def agrees(self, problem: Problem, metric: Metric) -> bool:
+        """Whether filters one standard error away have the evidence expected at fixed particles.
+
+        Not so for very precise observations: particles that were placed where they are for one
+        width of the likelihood do not reach as far as a wider one.
+        """
+        Z = list(self.z + metric.axes.T)
+        expected = self.values(Z) - self.log_evidence
+        filters = replace(self, local=problem)
+        actual = filters.values(Z) - self.log_evidence
+        with np.errstate(invalid="ignore"):
+            return bool((np.abs(actual - expected) < 0.05 + 0.3 * np.abs(expected)).all())
+
+    def elsewhere(self, problem: Problem, metric: Metric) -> Array | None:
+        """Return a better point far along a parameter that hardly matters here, if there is one.
+
+        A variance that is far too small is on a plateau, say, with a maximum beyond it.
+        """
+        flat = np.flatnonzero((metric.scales > FLAT) & ~self.bounds.unbounded)
+        Z = [self.z + step * axis for axis in np.eye(len(self.z))[flat] for step in FAR]
+        if not Z:
+            return None
+        f = replace(self, local=problem).values(Z)
+        best = int(f.argmax())
+        return Z[best] if f[best] > self.log_evidence + SHOWN else None
 
     def information(self, metric: Metric) -> Array:
         """Minus the second derivatives of the log-evidence in the metric's coordinates u."""
@@ -201,3 +240,11 @@ class Metric(NamedTuple):
     def scales(self) -> Array:
         """Standard errors of each coordinate of z while the others are fixed."""
         return 1.0 / np.sqrt(np.diagonal(np.linalg.inv(self.axes @ self.axes.T)))
+
+
+def inverse(information: Array) -> Array:
+    """Return the inverse of the information, NaN if it is not positive definite."""
+    values, vectors = np.linalg.eigh(information)
+    if not values.min() > 0:
+        return np.full(information.shape, np.nan)
+    return np.asarray((vectors / values) @ vectors.T)

@@ -16,8 +16,8 @@ from skh.inference.ascent import Ascent, Climber
 from skh.inference.bounds import checked_values
 from skh.inference.delayed_acceptance import Chain, Walk, run_chain
 from skh.inference.emulator import Emulator
-from skh.inference.fit import checked_executor, inverse
-from skh.inference.local_evidence import Work
+from skh.inference.fit import checked_executor
+from skh.inference.local_evidence import Work, inverse
 from skh.inference.posterior_result import Posterior
 from skh.inference.priors import Prior
 from skh.inference.problem import MakeModel, Problem
@@ -107,8 +107,12 @@ def sample_posterior(
     warm, seeds = max(1, round(WARM_UP * draws)), generator.spawn(chains)
     with progress_bar(progress, "posterior") as report:
         found = run_chains(target, emulator, root, starts, warm + draws, seeds, executor, report)
-    n_filters = work.n_filters + runs + sum(chain.n_filters for chain in found)
-    return assembled(law, target, found, warm, (stage, deciding), error, n_filters)
+    decisions = sum(chain.n_filters for chain in found)
+    work.n_filters += runs + deciding.n_filters + decisions
+    work.n_likelihood_evaluations += (
+        runs * stage.cost + deciding.n_likelihood_evaluations + decisions * deciding.cost
+    )
+    return assembled(law, target, found, warm, (stage, deciding), error, work)
 
 
 def posterior_mode(
@@ -117,7 +121,7 @@ def posterior_mode(
     """Return the mode in free coordinates, and axes in which the posterior is about standard."""
     climber = Climber(problem, prior.bounds, work, log_prior=prior.log_density)
     ascent = climber.climb(Ascent(prior.bounds.free(start)))
-    here = climber.evidence_at(ascent.z)
+    here = climber.evidence_at(ascent)
     metric = here.metric(here.scales() if ascent.scales is None else ascent.scales)
     covariance = inverse(here.information(metric))
     if not np.isfinite(covariance).all():  # no maximum: the emulator finds the shape
@@ -206,7 +210,7 @@ def assembled(
     warm: int,
     stages: tuple[Stage, Stage],
     error: float,
-    n_filters: int,
+    work: Work,
 ) -> Posterior:
     """Return the draws as parameters by name."""
     U = np.stack([chain.u[warm:] for chain in chains])
@@ -221,5 +225,6 @@ def assembled(
         stages[0].reason,
         stages[1].reason,
         error,
-        n_filters,
+        work.n_filters,
+        work.n_likelihood_evaluations,
     )

@@ -28,7 +28,7 @@ class Posterior:
     - ``exact``: whether the estimates are unbiased, so that the draws have no numerical bias
     - ``first_stage``, ``second_stage``: the filters that were used, and why
     - ``emulator_error``: root mean square error of the first stage's log-posterior
-    - ``n_filters``: number of filter runs in all
+    - ``n_filters``, ``n_likelihood_evaluations``: what all of it took
     """
 
     draws: dict[str, Array]
@@ -39,6 +39,7 @@ class Posterior:
     second_stage: str
     emulator_error: float
     n_filters: int
+    n_likelihood_evaluations: int
 
     @property
     def means(self) -> dict[str, float]:

@@ -131,7 +131,7 @@ def at_value(
     k, work = fit.bounds.names.index(name), Work(fit.executor)
     problem = replace(fit.problem, make_model=partial(fit.problem.make_model, **{name: value}))
     others, start = fit.bounds.without(name), np.delete(z, k)
-    climber = Climber(problem, others, work, most=10)
+    climber = Climber(problem, others, work, most=10, verified=False)
     climber.here = LocalEvidence.at(problem, others, start, work) if len(start) else None
     if climber.here is None:
         return z, ({**fit.parameters, name: value}, problem.log_evidence(others.named(start)))

@@ -29,6 +29,13 @@ class Stage(NamedTuple):
 
     problem: Problem
     reason: str
+    n_filters: int = 0  # run to choose it
+    n_likelihood_evaluations: int = 0
+
+    @property
+    def cost(self) -> int:
+        """Likelihoods per run."""
+        return self.problem.n * self.problem.observed
 
 
 def first_stage(problem: Problem, values: Mapping[str, float]) -> Stage:
@@ -112,4 +119,6 @@ def second_stage(target: Target, emulator: Emulator, U: Array, seed: int) -> Sta
             break
     _, n, variance = min(found)
     reason = f"sorted Sobol points, {n} particles: log-evidence with variance {variance:.2g}"
-    return Stage(target.problem.other(rule=QuasiMonteCarlo("hilbert"), n=n), reason)
+    chosen = target.problem.other(rule=QuasiMonteCarlo("hilbert"), n=n)
+    tried = sum(size for _, size, _ in found) * len(U) * chosen.observed
+    return Stage(chosen, reason, len(found) * len(U), tried)

@@ -17,13 +17,13 @@ def level(r):
     return skh.models.LinearGaussian(0.5 * one, one, 0.5 * one, r * one, np.zeros(1), one)
 
 
-YS = level(1.0).simulate(15, rng=0)[1]
+YS = level(1.0).simulate(8, rng=0)[1]
 PRIOR = {"r": stats.gamma(3, scale=0.4)}
 
 
 @pytest.fixture(scope="module")
 def exact_moments():
-    r = np.linspace(0.005, 8, 800)
+    r = np.linspace(0.01, 6, 250)
     f = np.array([skh.kalman_filter(level(v), YS).log_evidence for v in r]) + PRIOR["r"].logpdf(r)
     w = np.exp(f - f.max())
     w /= w.sum()
@@ -33,16 +33,16 @@ def exact_moments():
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_draws_have_the_moments_of_the_exact_posterior(exact, exact_moments):
-    found = skh.sample_posterior(level, YS, PRIOR, draws=150, chains=2, n=20, exact=exact, rng=0)
+    found = skh.sample_posterior(level, YS, PRIOR, draws=100, chains=2, n=10, exact=exact, rng=0)
     mean, sd = exact_moments
     ess = found.ess["r"]
-    assert ess > 60
-    assert found.r_hat["r"] < 1.05
+    assert ess > 50
+    assert found.r_hat["r"] < 1.06
     assert abs(found.means["r"] - mean) < 3.5 * sd / np.sqrt(ess)
     assert found.standard_deviations["r"] == pytest.approx(sd, rel=3.5 / np.sqrt(ess))
     assert found.exact is exact
     assert "particles" in found.first_stage
-    assert found.n_filters > 300 * found.accepted.mean()
+    assert found.n_filters > 200 * found.accepted.mean()
     assert "ESS" in repr(found)
 
 
@@ -56,13 +56,13 @@ def test_delayed_acceptance_is_exact_with_a_wrong_emulator_and_noisy_estimates()
         return float(-0.5 * u[0] ** 2 + noise), 0.0
 
     rng = np.random.default_rng(0)
-    chain = run_chain(target, emulator, np.array([[2.0]]), np.zeros(1), 3000, rng)
+    chain = run_chain(target, emulator, np.array([[2.0]]), np.zeros(1), 2000, rng)
     x = chain.u[:, 0]
     error = 1 / np.sqrt(skh.effective_sample_size(x[None]))
-    assert error < 0.05
+    assert error < 0.06
     assert abs(x.mean()) < 3.5 * error
     assert x.std() == pytest.approx(1.0, abs=3.5 * error)
-    assert chain.n_filters <= 3001
+    assert chain.n_filters <= 2001
 
 
 def test_the_emulator_interpolates_and_has_heavy_tails():
@@ -127,7 +127,9 @@ def test_effective_sizes_of_autoregressive_chains(rho):
 
 def test_r_hat_sees_different_means_and_different_spreads():
     x = np.random.default_rng(0).normal(size=(4, 500))
-    shifted, spread = x + [[0.0], [0.0], [0.0], [1.0]], x * [[1.0], [1.0], [1.0], [3.0]]
+    shifted, spread = x.copy(), x.copy()
+    shifted[3] += 1.0
+    spread[3] *= 3.0
     assert skh.r_hat(x) < 1.01
     assert min(skh.r_hat(shifted), skh.r_hat(spread)) > 1.05
     assert skh.r_hat(np.ones((2, 10))) == 1.0
@@ -136,7 +138,7 @@ def test_r_hat_sees_different_means_and_different_spreads():
 
 
 def test_models_are_compared_by_their_evidence():
-    true, other = level(1.0), level(0.05)
+    true, other = level(1.0), level(30.0)
     found = skh.compare_models({"other": other, "true": true}, YS, n=20, rng=0)
     assert found.names == ("true", "other")
     exact = [skh.kalman_filter(model, YS).log_evidence for model in (true, other)]

@@ -16,7 +16,7 @@ import scipy  # loads scipy.optimize on first use
 
 from skh._typing import Array
 from skh.inference.bounds import Bounds
-from skh.inference.local_evidence import LocalEvidence, LogPrior, Metric, Work, no_prior
+from skh.inference.local_evidence import SMOOTH, LocalEvidence, LogPrior, Metric, Work, no_prior
 from skh.inference.problem import Problem, described
 
 FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 8.0, 0.02  # in standard errors
@@ -153,7 +153,8 @@ def maximise(here: LocalEvidence, metric: Metric, radius: float) -> tuple[Array,
             return STEEPEST, np.zeros(p)
         return here.log_evidence - float(base.sum()), -changes / h
 
-    options: dict[str, Any] = {"maxiter": 15, "gtol": 0.03, "ftol": 2 * here.steps.tolerance}
+    options: dict[str, Any] = {"gtol": 0.03, "ftol": 2 * here.steps.tolerance}
+    options |= {"maxiter": 15} if here.steps is SMOOTH else {"maxiter": 4, "maxls": 3, "maxfun": 6}
     found = scipy.optimize.minimize(  # type: ignore[call-overload]
         negative,
         np.zeros(p),

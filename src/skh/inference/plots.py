@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skh._typing import Array
-from skh.views.figures import BAND, FAINT, INK, TRUTH, empty_figure, grid
+from skh.views.figures import BAND, INK, PILOT_INK, TRUTH, empty_figure, grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,5 +58,5 @@ def _marginal(axis: Axes, draws: Array, name: str) -> None:
 
 def _traces(axis: Axes, draws: Array) -> None:
     for k, chain in enumerate(draws):
-        axis.plot(chain, lw=0.5, color=INK if k % 2 else FAINT, alpha=0.8, zorder=2 + k % 2)
+        axis.plot(chain, lw=0.5, color=INK if k % 2 else PILOT_INK, alpha=0.8)
     grid(axis)

@@ -147,14 +147,19 @@ def learned(
         actual = target.values(new, executor)
         expected = np.array([emulator(u) for u in new]) + emulator.top
         U, values = np.concatenate([U, new]), np.concatenate([values, actual])
-        misses = np.minimum(np.abs(actual - expected), 10.0)
-        error = float(np.sqrt(np.mean((misses - np.median(actual - expected)) ** 2)))
-        if error < GOOD:
+        last, error = error, emulation_error(actual - expected)
+        if max(last, error) < GOOD:  # twice, since few points tell it
             break
     seen = np.isfinite(values)
     emulator = Emulator.of(U[seen], values[seen])
     path, root = explored(emulator, U[values.argmax()], root, rng)
     return emulator, root, path, error, len(values)
+
+
+def emulation_error(misses: Array) -> float:
+    """Root mean square of how far an emulator is off, beyond a constant; zero evidence counts."""
+    misses = np.clip(misses, -10.0, 10.0)
+    return float(np.sqrt(np.mean((misses - np.median(misses)) ** 2)))
 
 
 def explored(

@@ -112,8 +112,7 @@ def second_stage(target: Target, emulator: Emulator, U: Array, seed: int) -> Sta
         problem = target.problem.other(rule=QuasiMonteCarlo("hilbert"), n=n)
         estimates, began = replace(target, problem=problem, fresh=True), perf_counter()
         runs = np.array([estimates(u, seed + k)[0] for k, u in enumerate(U)])
-        seconds, variance = (perf_counter() - began) / len(U), float(np.var(runs - expected))
-        variance = variance if np.isfinite(variance) else np.inf
+        seconds, variance = (perf_counter() - began) / len(U), trimmed_variance(runs - expected)
         found.append((float(np.log(seconds)) + 1.5 * variance, n, variance))
         if variance < LARGE_VARIANCE and len(found) > 1 and found[-1][0] > found[-2][0]:
             break
@@ -122,3 +121,11 @@ def second_stage(target: Target, emulator: Emulator, U: Array, seed: int) -> Sta
     chosen = target.problem.other(rule=QuasiMonteCarlo("hilbert"), n=n)
     tried = sum(size for _, size, _ in found) * len(U) * chosen.observed
     return Stage(chosen, reason, len(found) * len(U), tried)
+
+
+def trimmed_variance(x: Array) -> float:
+    """Return the variance without the eighth of the values that is farthest from the median."""
+    with np.errstate(invalid="ignore"):
+        distances = np.abs(x - np.median(x))
+    kept = x[np.argsort(distances)[: len(x) - len(x) // 8]]
+    return float(np.var(kept)) if np.isfinite(kept).all() else np.inf

@@ -64,7 +64,11 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
     from skh.inference.additive import AdditiveSmoother
+    from skh.inference.chain_diagnostics import effective_sample_size, r_hat
+    from skh.inference.compare import compare_models
+    from skh.inference.fit import fit
     from skh.inference.fixed_lag import FixedLagSmoother
+    from skh.inference.posterior import sample_posterior
     from skh.inference.score import Score, score, score_of
     from skh.inference.smoothing import smooth
     from skh.inference.smoothing_result import SmoothingResult
@@ -116,8 +120,11 @@ __all__ = [
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
+    "compare_models",
     "default_plan",
     "default_rule",
+    "effective_sample_size",
+    "fit",
     "from_particles",
     "from_simulator",
     "from_stonesoup",
@@ -136,9 +143,11 @@ __all__ = [
     "parallel",
     "particle_filter",
     "pit",
+    "r_hat",
     "rao_blackwellize",
     "report",
     "robotics",
+    "sample_posterior",
     "score",
     "score_of",
     "set_threads",
@@ -153,6 +162,9 @@ LATE_NAMES = {
     "AdditiveSmoother": "skh.inference.additive",
     "FixedLagSmoother": "skh.inference.fixed_lag",
     "Residuals": "skh.filtering.residuals",
+    "compare_models": "skh.inference.compare",
+    "effective_sample_size": "skh.inference.chain_diagnostics",
+    "fit": "skh.inference.fit",
     "Score": "skh.inference.score",
     "SmoothingResult": "skh.inference.smoothing_result",
     "from_particles": "skh.models.elsewhere.particles",
@@ -166,7 +178,9 @@ LATE_NAMES = {
     "laplace": "skh.gaussians.scale_mixtures",
     "load_result": "skh.filtering.result_files",
     "pit": "skh.filtering.residuals",
+    "r_hat": "skh.inference.chain_diagnostics",
     "rao_blackwellize": "skh.models.linear_gaussian",
+    "sample_posterior": "skh.inference.posterior",
     "score": "skh.inference.score",
     "score_of": "skh.inference.score",
     "smooth": "skh.inference.smoothing",

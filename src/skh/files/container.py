@@ -33,6 +33,7 @@ OLDEST_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip member: equal content gives equa
 READERS = {  # how to read what is in a file
     "filter": "skh.ParticleFilter.load(path, model)",
     "result": "skh.load_result(path)",
+    "fit": "skh.fit(make_model, ys, start, ..., file=path)",
     "checkpoint": "skh.particle_filter(model, ys, ..., checkpoint=path)",
 }
 

@@ -1,0 +1,166 @@
+"""Maximum of the log-evidence: a filter run, an optimum at its fixed particles, another run.
+
+Around each run the smooth evidence of `local_evidence` is maximised by SciPy's L-BFGS-B within a
+trust region, a box in units of standard errors.  The next run is at that maximum; the region grows
+or shrinks with how well the gain was predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy  # loads scipy.optimize on first use
+
+from skh._typing import Array
+from skh.inference.bounds import Bounds
+from skh.inference.local_evidence import SMOOTH, LocalEvidence, LogPrior, Metric, Work, no_prior
+from skh.inference.problem import Problem, described
+
+FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 8.0, 0.02  # in standard errors
+JUMP = 0.02  # of the evidence from run to run, by which a gain may be missed
+STEEPEST = 1e6  # stands for a log-evidence of minus infinity
+
+
+class Step(NamedTuple):
+    """One iteration: where a filter was run, and what was expected from moving on."""
+
+    parameters: dict[str, float]
+    log_evidence: float
+    expected_gain: float  # NaN where the step before was taken back
+    radius: float  # of the trust region, in standard errors
+
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
+    """The state of a maximisation, complete between iterations."""
+
+    z: Array
+    log_evidence: float = -np.inf
+    radius: float = FIRST_RADIUS
+    scales: Array | None = None
+    gain: float = np.inf  # expected from the last step
+    steps: tuple[Step, ...] = ()
+    outcome: str = ""  # why it ended
+    jumping: bool = False  # filters are run anew, for fixed particles did not tell enough
+    n_filters: int = 0
+    n_likelihood_evaluations: int = 0
+
+
+@dataclass
+class Climber:
+    """Runs iterations of an `Ascent`."""
+
+    problem: Problem
+    bounds: Bounds
+    work: Work
+    most: int = 40
+    log_prior: LogPrior = no_prior
+    verified: bool = True  # compare fixed particles with filters at the optimum
+    on_step: Callable[[Ascent], object] = lambda ascent: None
+    here: LocalEvidence | None = field(default=None, init=False)
+
+    def climb(self, ascent: Ascent) -> Ascent:
+        """Iterate until an optimum is reached."""
+        while not ascent.outcome:
+            before = self.work.n_filters, self.work.n_likelihood_evaluations
+            ascent = self._step(ascent)
+            ascent = replace(
+                ascent,
+                n_filters=ascent.n_filters + self.work.n_filters - before[0],
+                n_likelihood_evaluations=ascent.n_likelihood_evaluations
+                + self.work.n_likelihood_evaluations
+                - before[1],
+            )
+            self.on_step(ascent)
+        return ascent
+
+    def evidence_at(self, ascent: Ascent) -> LocalEvidence:
+        """Return the evidence around the present point; an error where it is zero."""
+        if self.here is None or not np.array_equal(self.here.z, ascent.z):
+            self.here = self._evidence(ascent.z, ascent.jumping)
+        if self.here is None:
+            raise ValueError(
+                "start must have a positive evidence, got a likelihood of zero at all particles "
+                f"with {described(self.bounds.named(ascent.z))}"
+            )
+        return self.here
+
+    def _evidence(self, z: Array, jumping: bool) -> LocalEvidence | None:
+        return LocalEvidence.at(
+            self.problem, self.bounds, z, self.work, self.log_prior, jumping=jumping
+        )
+
+    def _step(self, ascent: Ascent) -> Ascent:
+        """One iteration: from a run to the next one."""
+        here = self.evidence_at(ascent)
+        scales = here.scales() if ascent.scales is None else ascent.scales
+        metric = here.metric(scales)
+        u, gain = maximise(here, metric, ascent.radius)
+        record = Step(self.bounds.named(here.z), here.log_evidence, gain, ascent.radius)
+        ascent = replace(ascent, log_evidence=here.log_evidence, scales=metric.scales)
+        ascent = replace(ascent, steps=(*ascent.steps, record))
+        if gain < here.steps.tolerance:
+            return self._ended(ascent, here, metric, "converged")
+        if max(gain, ascent.gain) < JUMP and len(ascent.steps) > 2:
+            return self._ended(ascent, here, metric, "converged to the jumps of the evidence")
+        if len(ascent.steps) >= self.most:
+            return replace(ascent, outcome=f"not converged after {self.most} iterations")
+        return self._moved(replace(ascent, gain=gain), here, metric, u)
+
+    def _ended(self, ascent: Ascent, here: LocalEvidence, metric: Metric, outcome: str) -> Ascent:
+        """End the search, or go on: elsewhere, or by filters if fixed particles mislead it."""
+        if (z := here.elsewhere(self.problem, metric)) is not None:
+            return replace(ascent, z=z, scales=None, radius=FIRST_RADIUS, gain=np.inf)
+        smooth = here.local is not self.problem
+        if not (smooth and self.verified) or here.agrees(self.problem, metric):
+            return replace(ascent, outcome=outcome)
+        self.here = None
+        return replace(ascent, jumping=True, scales=None, radius=FIRST_RADIUS, gain=np.inf)
+
+    def _moved(self, ascent: Ascent, here: LocalEvidence, metric: Metric, u: Array) -> Ascent:
+        """Run the filter at the new point; stay if the evidence is not what was expected."""
+        gain, length = ascent.gain, float(np.abs(u).max())
+        there = self._evidence(here.z + metric.axes @ u, ascent.jumping)
+        actual = -np.inf if there is None else there.log_evidence - here.log_evidence
+        if there is None or actual < 0.25 * gain - JUMP:
+            radius = length / 3
+            lost = Step(self.bounds.named(here.z), here.log_evidence, np.nan, radius)
+            ascent = replace(ascent, radius=radius, gain=np.inf, steps=(*ascent.steps, lost))
+            stuck = radius < SMALLEST_RADIUS
+            return replace(ascent, outcome="stopped: the evidence is too noisy" if stuck else "")
+        self.here = there
+        radius = ascent.radius
+        if actual > 0.7 * gain and length > 0.9 * radius:
+            radius = min(2 * radius, LARGEST_RADIUS)
+        return replace(ascent, z=there.z, log_evidence=there.log_evidence, radius=radius)
+
+
+def maximise(here: LocalEvidence, metric: Metric, radius: float) -> tuple[Array, float]:
+    """Return the maximum u of the local evidence within a box, and its gain."""
+    p, h = len(here.z), here.steps.gradient
+    shifts, start = h * metric.axes.T, metric.axes.T @ metric.gradient
+
+    def negative(u: Array) -> tuple[float, Array]:
+        if not u.any():
+            return 0.0, -start
+        z = here.z + metric.axes @ u
+        base = here.increments([z])[0]
+        changes = here.differences(z, base, shifts).sum(axis=1)
+        if not (np.isfinite(base).all() and np.isfinite(changes).all()):
+            return STEEPEST, np.zeros(p)
+        return here.log_evidence - float(base.sum()), -changes / h
+
+    options: dict[str, Any] = {"gtol": 0.03, "ftol": 2 * here.steps.tolerance}
+    options |= {"maxiter": 15} if here.steps is SMOOTH else {"maxiter": 4, "maxls": 3, "maxfun": 6}
+    found = scipy.optimize.minimize(  # type: ignore[call-overload]
+        negative,
+        np.zeros(p),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-radius, radius)] * p,
+        options=options,
+    )
+    return (found.x, -float(found.fun)) if found.fun < 0 else (np.zeros(p), 0.0)

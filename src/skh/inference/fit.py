@@ -1,0 +1,167 @@
+"""Maximum likelihood: the parameters under which the observations are most probable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from skh import _checks
+from skh._runtime.progress import Report, progress_bar
+from skh._typing import RNG, Array
+from skh.filtering.plans import Plan
+from skh.inference.ascent import Ascent, Climber
+from skh.inference.bounds import Bounds, checked_bounds, checked_names, checked_values
+from skh.inference.fit_file import FitFile
+from skh.inference.fit_result import Fit, NumericalError, by_name
+from skh.inference.local_evidence import LocalEvidence, Metric, Work, inverse
+from skh.inference.problem import MakeModel, Problem
+from skh.rules.base import Rule
+
+MORE_PARTICLES = 2  # times as many, in the run that tells the numerical error
+
+
+def fit(
+    make_model: MakeModel,
+    ys: Iterable[Any],
+    start: Mapping[str, float] | Sequence[Mapping[str, float]],
+    *,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    n: int = 50,
+    rule: Rule | Plan | None = None,
+    rng: RNG = None,
+    executor: Executor | None = None,
+    max_iterations: int = 40,
+    progress: bool | Report = False,
+    file: str | PathLike[str] | None = None,
+) -> Fit:
+    """Find the parameters with the largest log-evidence, and their standard errors.
+
+    Parameters
+    ----------
+    make_model : f(**parameters) -> model
+        Such as ``skh.models.stochastic_volatility``, or a function of yours.
+    ys : observations
+    start : dict, or several
+        Where the search starts, by name: ``{"rho": 0.9, "sigma": 0.3}``.  From several starts the
+        best end is returned; the others are in ``fit.optima``.  The evidence may have more than
+        one maximum: start from several points.
+    bounds : dict of (low, high), optional
+        Open bounds of parameters, None for no bound: ``{"rho": (-1, 1), "sigma": (0, None)}``.
+        A parameter with bounds is moved on a logit or log scale and never reaches them.
+    n, rule : as in `particle_filter`
+    rng : Generator, int or None
+        All filter runs have the same random numbers.
+    executor : Executor, optional
+        Evaluates the differences of a gradient by workers; see `skh.parallel` for likelihoods.
+    max_iterations : int
+        Number of iterations, each with one filter run (for most models), before giving up.
+    progress : bool or f(iterations, total)
+    file : path
+        File to resume from if it exists, and to write the search to after each iteration.
+
+    The search runs the filter, maximises the evidence at the fixed particles of that run, where it
+    is smooth (its gradient is that of Fisher's identity), and repeats.  Models whose particles
+    carry records, or that have directions without noise, have no transition densities; for them
+    gradients are differences over a third of a standard error.  See docs/parameters.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skh
+    >>> def local_level(q, r):
+    ...     one = np.eye(1)
+    ...     return skh.models.LinearGaussian(one, one, q * one, r * one, np.zeros(1), 10 * one)
+    >>> ys = local_level(0.5, 1.0).simulate(40, rng=0)[1]
+    >>> positive = {"q": (0, None), "r": (0, None)}
+    >>> fit = skh.fit(local_level, ys, {"q": 1.0, "r": 2.0}, bounds=positive, n=20, rng=0)
+    >>> fit.converged, fit.numerical_error.matters
+    (True, False)
+    """
+    starts = [start] if isinstance(start, Mapping) or not isinstance(start, Sequence) else start
+    if not starts:
+        raise ValueError("start must hold at least one dict of parameters, got none")
+    free = checked_bounds(checked_names("start", starts[0]), bounds)
+    points = [free.free(checked_values("start", one, free)) for one in starts]
+    problem, work = Problem.of(make_model, ys, rule, n, rng), Work(checked_executor(executor))
+    most = _checks.positive_int("max_iterations", max_iterations)
+    saved = FitFile.of(file, problem, free, points, most, rng)
+    problem = problem.other(seed=saved.seed)
+    with progress_bar(progress, "fit") as report:
+        ascents = [search(problem, free, k, work, saved, most, report) for k in range(len(points))]
+    return finished(problem, free, ascents, work)
+
+
+def checked_executor(executor: Any) -> Executor | None:
+    """Validate an executor: anything with a method submit."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor must follow concurrent.futures.Executor, got {executor!r}")
+    return executor  # type: ignore[no-any-return]
+
+
+def search(
+    problem: Problem,
+    bounds: Bounds,
+    k: int,
+    work: Work,
+    saved: FitFile,
+    most: int,
+    report: Report,
+) -> Ascent:
+    """Climb from start ``k``, or from where the file has it, writing each iteration."""
+
+    def keep(ascent: Ascent) -> None:
+        saved.keep(k, ascent)
+        report(saved.iterations, None)
+
+    return Climber(problem, bounds, work, most, on_step=keep).climb(saved.ascents[k])
+
+
+def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: Work) -> Fit:
+    """Return the result of the best search, with standard errors and numerical errors."""
+    order = np.argsort([-ascent.log_evidence for ascent in ascents], kind="stable")
+    best = ascents[order[0]]
+    work = Work(work.executor)
+    here = LocalEvidence.at(problem, bounds, best.z, work, jumping=best.jumping)
+    if here is None or best.scales is None:  # it was there before
+        raise RuntimeError(f"make_model must give the same model each time: {bounds.named(best.z)}")
+    metric = here.metric(best.scales)
+    covariance = metric.axes @ inverse(here.information(metric)) @ metric.axes.T
+    slopes, names = bounds.slopes(best.z), bounds.names
+    covariance_of_values = slopes[:, None] * covariance * slopes
+    errors = np.sqrt(np.diagonal(covariance_of_values))
+    return Fit(
+        bounds.named(best.z),
+        by_name(names, errors),
+        covariance_of_values,
+        here.log_evidence,
+        numerical_error(problem, here, metric, covariance),
+        best.outcome.startswith("converged"),
+        best.outcome,
+        best.steps,
+        tuple((bounds.named(ascents[k].z), ascents[k].log_evidence) for k in order),
+        here.local is not problem,
+        sum(a.n_filters for a in ascents) + work.n_filters,
+        sum(a.n_likelihood_evaluations for a in ascents) + work.n_likelihood_evaluations,
+        problem,
+        bounds,
+        work.executor,
+    )
+
+
+def numerical_error(
+    problem: Problem, here: LocalEvidence, metric: Metric, covariance: Array
+) -> NumericalError:
+    """Compare with a run of more particles and another seed: evidence, and a Newton step."""
+    check = problem.other(n=MORE_PARTICLES * problem.n, seed=problem.seed ^ 1)
+    there = LocalEvidence.at(check, here.bounds, here.z, here.work, jumping=here.local is problem)
+    nothing = np.full(len(here.z), np.nan)
+    if there is None:
+        return NumericalError(np.inf, by_name(here.bounds.names, nothing))
+    shift = covariance @ (there.metric(metric.scales).gradient - metric.gradient)
+    shifts = shift / np.sqrt(np.diagonal(covariance))
+    off = abs(there.log_evidence - here.log_evidence)
+    return NumericalError(off, by_name(here.bounds.names, shifts))

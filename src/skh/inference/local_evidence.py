@@ -1,0 +1,250 @@
+"""The log-evidence around one point of the parameters: values, gradient, curvature.
+
+Where transitions have densities it is that of `FixedParticles`, which is smooth; elsewhere it is
+that of the filter run anew with the same random numbers, which jumps by a few thousandths, so that
+differences are taken over a large part of a standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skh._typing import Array
+from skh.filtering.result import FilterResult
+from skh.inference.bounds import Bounds
+from skh.inference.fixed_particles import FixedParticles, has_densities
+from skh.inference.problem import Problem, described
+
+RIDGE = 1e-8  # of the scores' products, so that parameters without influence do not divide by zero
+MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the evidence shows
+FLAT = 0.7  # standard error, nearly a factor of two, of a parameter that hardly matters
+FAR = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logit scale
+SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
+
+
+LogPrior = Callable[[Array], float]  # of free coordinates
+
+
+def no_prior(z: Array) -> float:
+    """Return 0: maximum likelihood."""
+    return 0.0
+
+
+class Steps(NamedTuple):
+    """Lengths of differences in standard errors, and the gain below which an optimum is reached."""
+
+    gradient: float
+    curvature: float
+    tolerance: float
+
+
+SMOOTH = Steps(1e-4, 0.1, 1e-3)
+JUMPING = Steps(0.3, 0.7, 1e-2)
+
+
+@dataclass
+class Work:
+    """What a computation took, and the executor that shares it out."""
+
+    executor: Executor | None = None
+    n_filters: int = 0
+    n_likelihood_evaluations: int = 0
+
+    def map(self, local: FixedParticles | Problem, points: Iterable[Mapping[str, float]]) -> Any:
+        """Return the increments of the log-evidence at each of some parameters."""
+        points = list(points)
+        if self.executor is None:
+            rows = [local.increments(values) for values in points]
+        else:
+            futures = [self.executor.submit(local.increments, values) for values in points]
+            rows = [future.result() for future in futures]
+        self.n_filters += len(points) * isinstance(local, Problem)
+        self.n_likelihood_evaluations += len(points) * _cost(local)
+        return np.array(rows)
+
+    def count(self, result: FilterResult | None) -> None:
+        """Count a filter run."""
+        self.n_filters += 1
+        if result is not None:
+            self.n_likelihood_evaluations += int(result.n_likelihood_evaluations.sum())
+
+
+def _cost(local: FixedParticles | Problem) -> int:
+    """Number of likelihoods that one evaluation takes."""
+    if isinstance(local, Problem):
+        return local.n * local.observed
+    return local.n_likelihood_evaluations
+
+
+@dataclass(frozen=True, eq=False)
+class LocalEvidence:
+    """The log-evidence around free coordinates ``z``, where a filter was run."""
+
+    bounds: Bounds
+    z: Array
+    base: Array  # (T + 1,), the increments of the log-evidence at z, and the log-prior
+    local: FixedParticles | Problem
+    work: Work
+    steps: Steps
+    log_prior: LogPrior = no_prior
+
+    @property
+    def log_evidence(self) -> float:
+        """The log-evidence at z."""
+        return float(self.base.sum())
+
+    @classmethod
+    def at(
+        cls,
+        problem: Problem,
+        bounds: Bounds,
+        z: Array,
+        work: Work,
+        log_prior: LogPrior = no_prior,
+        *,
+        jumping: bool = False,
+    ) -> LocalEvidence | None:
+        """Run the filter at ``z``; None where the evidence is zero.
+
+        ``jumping``: run it anew for other parameters, even if transitions have densities.
+        """
+        values = bounds.named(z)
+        smooth = not jumping and has_densities(problem.model(values))
+        result = problem.run(values, history=smooth)
+        work.count(result)
+        if result is None or not np.isfinite(result.log_evidence):
+            return None
+        local: FixedParticles | Problem = problem
+        if smooth and result.history is not None:
+            local = FixedParticles.of(problem, values, result.history)
+            work.n_likelihood_evaluations += local.n_likelihood_evaluations
+        base = np.append(result.log_evidence_increments, log_prior(z))
+        return cls(bounds, z, base, local, work, SMOOTH if smooth else JUMPING, log_prior)
+
+    def increments(self, Z: Iterable[Array]) -> Array:
+        """Increments of the log-evidence at some free coordinates and the log-prior, (m, T + 1)."""
+        Z = list(Z)
+        rows = self.work.map(self.local, [self.bounds.named(z) for z in Z])
+        return np.column_stack([rows, [self.log_prior(z) for z in Z]])
+
+    def values(self, Z: Iterable[Array]) -> Array:
+        """The log-evidence at some free coordinates, (m,)."""
+        return np.asarray(self.increments(Z).sum(axis=1))
+
+    def scales(self) -> Array:
+        """Changes of each coordinate that change the log-evidence by SHOWN to LARGE."""
+        return np.array([self._scale(k) for k in range(len(self.z))])
+
+    def _scale(self, k: int) -> float:
+        step = 0.1 * (abs(self.z[k]) or 1.0) if self.bounds.unbounded[k] else 0.1
+        axis, factor = np.eye(len(self.z))[k], 10.0
+        direction = 0
+        for _ in range(MOST_SCALINGS):
+            change = abs(self.values([self.z + step * axis])[0] - self.log_evidence)
+            towards = 1 if change < SHOWN else -1 if not change <= LARGE else 0
+            if towards == 0:
+                return float(step)
+            if towards == -direction:  # jumped over: be finer
+                factor = factor**0.5
+            direction = towards
+            step *= factor**towards
+        raise ValueError(
+            f"the evidence does not depend on {self.bounds.names[k]} near "
+            f"{described(self.bounds.named(self.z))}: leave it out of start, or start elsewhere"
+        )
+
+    def differences(self, z: Array, base: Array, shifts: Array) -> Array:
+        """Changes of the increments along ``shifts``, (p, T + 1); central ones where they jump."""
+        if self.steps is SMOOTH:
+            return self.increments(z + shifts) - base
+        ahead, behind = np.split(self.increments([*(z + shifts), *(z - shifts)]), 2)
+        return 0.5 * (ahead - behind)
+
+    def metric(self, scales: Array) -> Metric:
+        """Gradient and the sum of products of the increments' gradients, by differences."""
+        h = self.steps.gradient * scales
+        G = self.differences(self.z, self.base, np.diag(h)).T / h
+        if not np.isfinite(G).all():
+            raise ValueError(
+                "the evidence is zero beside the parameters "
+                f"{described(self.bounds.named(self.z))}: start elsewhere"
+            )
+        B = G.T @ G
+        sd = np.sqrt(np.diagonal(B))
+        if not (sd > 0).all():
+            raise ValueError(
+                f"the evidence does not depend on {self.bounds.names[int(sd.argmin())]} near "
+                f"{described(self.bounds.named(self.z))}: leave it out, or start elsewhere"
+            )
+        B = B + np.diag(~self.bounds.unbounded)  # a unit is at most a factor e
+        sd = np.sqrt(np.diagonal(B))
+        R = B / np.outer(sd, sd) + RIDGE * np.eye(len(sd))
+        return Metric(G.sum(axis=0), np.linalg.inv(np.linalg.cholesky(R)).T / sd[:, None])
+
+    def agrees(self, problem: Problem, metric: Metric) -> bool:
+        """Whether filters one standard error away have the evidence expected at fixed particles.
+
+        Not so for very precise observations: particles that were placed where they are for one
+        width of the likelihood do not reach as far as a wider one.
+        """
+        Z = list(self.z + metric.axes.T)
+        expected = self.values(Z) - self.log_evidence
+        filters = replace(self, local=problem)
+        actual = filters.values(Z) - self.log_evidence
+        with np.errstate(invalid="ignore"):
+            return bool((np.abs(actual - expected) < 0.05 + 0.3 * np.abs(expected)).all())
+
+    def elsewhere(self, problem: Problem, metric: Metric) -> Array | None:
+        """Return a better point far along a parameter that hardly matters here, if there is one.
+
+        A variance that is far too small is on a plateau, say, with a maximum beyond it.
+        """
+        flat = np.flatnonzero((metric.scales > FLAT) & ~self.bounds.unbounded)
+        Z = [self.z + step * axis for axis in np.eye(len(self.z))[flat] for step in FAR]
+        if not Z:
+            return None
+        f = replace(self, local=problem).values(Z)
+        best = int(f.argmax())
+        return Z[best] if f[best] > self.log_evidence + SHOWN else None
+
+    def information(self, metric: Metric) -> Array:
+        """Minus the second derivatives of the log-evidence in the metric's coordinates u."""
+        p, h = len(self.z), self.steps.curvature
+        e = h * np.eye(p)
+        pairs = [(i, j) for i in range(p) for j in range(i)]
+        U = [np.zeros(p), *e, *-e]
+        U += [s * (e[i] + d * e[j]) for i, j in pairs for d in (1, -1) for s in (1, -1)]
+        f = self.values([self.z + metric.axes @ u for u in U])
+        H = np.diag(f[1 : p + 1] + f[p + 1 : 2 * p + 1] - 2 * f[0])
+        for (i, j), four in zip(pairs, f[2 * p + 1 :].reshape(-1, 4), strict=True):
+            H[i, j] = H[j, i] = 0.25 * (four[0] + four[1] - four[2] - four[3])
+        return -H / h**2
+
+
+class Metric(NamedTuple):
+    """Coordinates u, z = z_0 + axes u, in which the information is about the identity.
+
+    The information is estimated by the sum of products of the increments' scores (Berndt, Hall,
+    Hall and Hausman, 1974).  A unit of u is a standard error, in whatever units parameters are.
+    """
+
+    gradient: Array  # (p,), of the log-evidence in z
+    axes: Array  # (p, p)
+
+    @property
+    def scales(self) -> Array:
+        """Standard errors of each coordinate of z while the others are fixed."""
+        return 1.0 / np.sqrt(np.diagonal(np.linalg.inv(self.axes @ self.axes.T)))
+
+
+def inverse(information: Array) -> Array:
+    """Return the inverse of the information, NaN if it is not positive definite."""
+    values, vectors = np.linalg.eigh(information)
+    if not values.min() > 0:
+        return np.full(information.shape, np.nan)
+    return np.asarray((vectors / values) @ vectors.T)

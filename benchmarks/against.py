@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,8 @@ def ask(peer: str, script: str, **arrays: Any) -> dict[str, Any]:
         path = Path(folder) / "input.npz"
         np.savez(path, **arrays)
         command = [python, HERE / "peers" / script, path]
-        run = subprocess.run(command, text=True, capture_output=True, check=True)
+        env = os.environ | {"JAX_ENABLE_X64": "1"}  # double precision, as ours
+        run = subprocess.run(command, text=True, capture_output=True, check=True, env=env)
     answer: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return answer
 

@@ -48,6 +48,7 @@ def lines(script: str, peer: str = "elsewhere") -> list[dict[str, Any]]:
     """Run a script of peers; return its lines of JSON."""
     command = [environment(peer), HERE / "peers" / script]
     env = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    env["JAX_ENABLE_X64"] = "1"  # double precision, as ours
     run = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True, env=env)
     return [json.loads(line) for line in run.stdout.splitlines()]
 
@@ -57,8 +58,13 @@ def record() -> dict[str, Any]:
     (laws,), (stonesoup,) = lines("particles_laws.py"), lines("stonesoup_models.py")
     (dynamax,) = lines("dynamax_models.py", "dynamax")
     models = {line["model"]: line["series"] for line in lines("particles_models.py")}
-    everything = {"laws": laws, "stonesoup": stonesoup, "dynamax": dynamax, "particles": models}
-    return rounded(everything)  # type: ignore[no-any-return]
+    everything: dict[str, Any] = {
+        "laws": laws,
+        "stonesoup": stonesoup,
+        "dynamax": dynamax,
+        "particles": models,
+    }
+    return {name: rounded(part) for name, part in everything.items()}
 
 
 def rounded(value: Any) -> Any:

@@ -23,8 +23,8 @@ ACCELERATION = 0.02  # spectral density of the acceleration, m^2/s^3
 R = np.diag([0.3, 0.02]) ** 2  # 0.3 m in range, 0.02 rad in bearing
 START, START_COV = np.array([-15.0, 12.0]), 4.0 * np.eye(2)
 VELOCITY, VELOCITY_COV = np.array([0.8, -0.2]), 0.25 * np.eye(2)
-I = np.eye(2)  # noqa: E741 # the identity
-Q_P, Q_PV, Q_V = (ACCELERATION * c * I for c in (T**3 / 3, T**2 / 2, T))
+EYE = np.eye(2)
+Q_P, Q_PV, Q_V = (ACCELERATION * c * EYE for c in (T**3 / 3, T**2 / 2, T))
 
 
 def predicted(p):
@@ -44,8 +44,8 @@ def rao_blackwellized():
     return skh.RaoBlackwellized(
         prior=(START, START_COV),
         z_prior=(VELOCITY, VELOCITY_COV),
-        x_dynamics=lambda t, p: (p, T * I, Q_P),
-        z_dynamics=lambda t, p: (np.zeros(2), I, Q_V),
+        x_dynamics=lambda t, p: (p, T * EYE, Q_P),
+        z_dynamics=lambda t, p: (np.zeros(2), EYE, Q_V),
         observation=lambda t, p: (predicted(p), np.zeros((2, 2)), R),
         cross_noise=lambda t, p: Q_PV,
         residual=residual,
@@ -54,14 +54,14 @@ def rao_blackwellized():
 
 def plain():
     """Position and velocity both in the particles: four dimensions."""
-    F = np.block([[I, T * I], [0 * I, I]])
+    F = np.block([[EYE, T * EYE], [0 * EYE, EYE]])
     Q = np.block([[Q_P, Q_PV], [Q_PV, Q_V]])
 
     def log_likelihood(t, x, y):
         return -0.5 * (residual(y, predicted(x[:, :2])) ** 2 / np.diag(R)).sum(axis=1) - log_norm
 
     log_norm = np.log(2 * np.pi) + 0.5 * np.log(np.diag(R)).sum()
-    covariance = np.block([[START_COV, 0 * I], [0 * I, VELOCITY_COV]])
+    covariance = np.block([[START_COV, 0 * EYE], [0 * EYE, VELOCITY_COV]])
     prior = (np.concatenate([START, VELOCITY]), covariance)
     return skh.model_from_functions(prior, lambda t, x: (x @ F.T, Q), log_likelihood)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from skh.reproduction.default.tasks import Default
 from skh.reproduction.mixture.tasks import Mixture
+from skh.reproduction.rendering.tasks import Rendering
 from skh.reproduction.runtime.tasks import Runtime
 from skh.reproduction.search_points.tasks import SearchPoints
 from skh.reproduction.second_look.tasks import SecondLookStudy
@@ -55,6 +56,19 @@ SECOND_LOOK = SecondLookStudy(
     bootstrap_batches=1,
     timed=("lgss3",),
     timed_batches=1,
+)
+RENDERING = Rendering(
+    n=(20,),
+    shown=20,
+    seeds=1,
+    shown_seeds=1,
+    many=((40, 1),),
+    T=3,
+    moments=2,
+    pictured=1,
+    pixels=(8, 6),
+    search_points=100,
+    reference_particles=50,
 )
 SMALL = (MIXTURE, SEARCH, RUNTIME, SYNTHETIC, DEFAULT, SECOND_LOOK, UAV)
 # For the engines: a few short tasks of both kinds of reference.

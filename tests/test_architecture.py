@@ -30,7 +30,7 @@ LAYERS = [
     {"geometry"},
     {"trajectory"},
     {"models", "scores", "report"},
-    {"robotics"},
+    {"robotics", "inference"},
     {"__init__"},
     {"reproduction"},
     {"app"},

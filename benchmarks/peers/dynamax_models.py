@@ -1,20 +1,18 @@
 """dynamax: nonlinear Gaussian models through `skh.gaussian_model`, and its filters; prints JSON.
 
 The model is linear, where its extended Kalman filter is exact, and then mildly nonlinear, where
-the bootstrap filter of this library with 20,000 particles is the reference for both.
+the bootstrap filter of this library with 20,000 particles is the reference for both.  The caller
+sets JAX_ENABLE_X64, for double precision.
 """
 
 import json
 
 import jax
+import jax.numpy as jnp
+import numpy as np
+from dynamax.nonlinear_gaussian_ssm import ParamsNLGSSM, extended_kalman_filter
 
-jax.config.update("jax_enable_x64", True)  # before anything else is imported, hence E402 below
-
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-from dynamax.nonlinear_gaussian_ssm import ParamsNLGSSM, extended_kalman_filter  # noqa: E402
-
-import skh  # noqa: E402
+import skh
 
 A = jnp.array([[0.9, 0.2], [-0.1, 0.95]])
 C = jnp.array([[1.0, 0.5]])

@@ -100,7 +100,7 @@ def bootstrap(model, ys, n, seed):
 
 
 def exact(model, ys):
-    """Log-evidence by the exact filter of the model, None if there is none."""
+    """Log-evidence by the exact filter of the model, or None for models without one."""
     if isinstance(model, kalman.MVLinearGauss):
         run = kalman.Kalman(ssm=model, data=ys)
         run.filter()

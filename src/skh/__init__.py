@@ -55,26 +55,37 @@ from skh.rules.smoothed import Smoothed
 from skh.rules.wrappers import Measured
 
 if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
-    from skh import geometry, models, report, robotics, scores, trajectory  # noqa: F401
+    from skh import geometry, models, report
+    from skh import robotics as robotics
+    from skh import scores as scores
+    from skh import trajectory as trajectory
     from skh.filtering.residuals import Residuals, pit
     from skh.filtering.result_files import load_result
     from skh.filtering.simulator_model import from_simulator
     from skh.gaussians.scale_mixtures import laplace, student_t
+    from skh.inference.additive import AdditiveSmoother
+    from skh.inference.fixed_lag import FixedLagSmoother
+    from skh.inference.score import Score, score, score_of
+    from skh.inference.smoothing import smooth
+    from skh.inference.smoothing_result import SmoothingResult
     from skh.models.elsewhere.gaussian_functions import gaussian_model
     from skh.models.elsewhere.particles import from_particles
     from skh.models.elsewhere.stonesoup import from_stonesoup
     from skh.models.exact_filters import jump_markov_filter, kalman_filter
+    from skh.models.exact_smoothers import jump_markov_smoother, kalman_smoother
     from skh.models.linear_gaussian import rao_blackwellize
 
 __version__ = "0.2.0"
 
 __all__ = [
+    "AdditiveSmoother",
     "Belief",
     "BlendedPairwise",
     "CarryingModel",
     "FWPoints",
     "FWQuad",
     "FilterResult",
+    "FixedLagSmoother",
     "FullyCorrective",
     "GaussianKernel",
     "GaussianMixture",
@@ -96,8 +107,10 @@ __all__ = [
     "Residuals",
     "Rule",
     "SavedFileError",
+    "Score",
     "SecondLook",
     "Smoothed",
+    "SmoothingResult",
     "Stop",
     "Stratified",
     "Systematic",
@@ -112,7 +125,9 @@ __all__ = [
     "geometry",
     "get_threads",
     "jump_markov_filter",
+    "jump_markov_smoother",
     "kalman_filter",
+    "kalman_smoother",
     "laplace",
     "load_result",
     "mmd",
@@ -124,7 +139,10 @@ __all__ = [
     "rao_blackwellize",
     "report",
     "robotics",
+    "score",
+    "score_of",
     "set_threads",
+    "smooth",
     "solve_simplex_qp",
     "student_t",
 ]
@@ -132,17 +150,26 @@ __all__ = [
 # Loaded on first use: together they take as long as all the rest.
 LATE_MODULES = ("geometry", "models", "report", "robotics", "scores", "trajectory")
 LATE_NAMES = {
+    "AdditiveSmoother": "skh.inference.additive",
+    "FixedLagSmoother": "skh.inference.fixed_lag",
     "Residuals": "skh.filtering.residuals",
+    "Score": "skh.inference.score",
+    "SmoothingResult": "skh.inference.smoothing_result",
     "from_particles": "skh.models.elsewhere.particles",
     "from_simulator": "skh.filtering.simulator_model",
     "from_stonesoup": "skh.models.elsewhere.stonesoup",
     "gaussian_model": "skh.models.elsewhere.gaussian_functions",
     "jump_markov_filter": "skh.models.exact_filters",
+    "jump_markov_smoother": "skh.models.exact_smoothers",
     "kalman_filter": "skh.models.exact_filters",
+    "kalman_smoother": "skh.models.exact_smoothers",
     "laplace": "skh.gaussians.scale_mixtures",
     "load_result": "skh.filtering.result_files",
     "pit": "skh.filtering.residuals",
     "rao_blackwellize": "skh.models.linear_gaussian",
+    "score": "skh.inference.score",
+    "score_of": "skh.inference.score",
+    "smooth": "skh.inference.smoothing",
     "student_t": "skh.gaussians.scale_mixtures",
 }
 

@@ -185,7 +185,7 @@ TABLES = {
         "data.csv:4: column 'day': the time 2.0 is that of the row before; each row needs a "
         "time of its own",
     ),
-    "a time that is none": (
+    "a word for a time": (
         DATA.replace("2,0.2", "tuesday,0.2"),
         ("--columns", "y", "--times", "day"),
         "data.csv:3: column 'day': the time 'tuesday' is neither a number nor a date such as",
@@ -379,6 +379,10 @@ def test_models_that_fail_at_a_step_keep_the_steps_before(folder, name):
 
 ARGUMENTS = {
     "nothing": (("run",), "name a scenario.toml, or a model and a table"),
+    "only a table": (
+        ("run", "data.csv"),
+        "'data.csv' is a table, and a model is needed too: skh run model.py data.csv (or check",
+    ),
     "no table": (("run", "model.py"), "name the table for the model 'model.py': skh run model.py"),
     "a table for a scenario": (("run", "s.toml", "data.csv"), "a scenario names its data: leave"),
     "no scenario": (("run", "t.toml"), "t.toml: there is no such file"),

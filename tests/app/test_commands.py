@@ -99,7 +99,9 @@ def test_run_gives_the_numbers_of_the_library(folder):
     np.testing.assert_array_equal([float(r["x0_mean"]) for r in table], expected.means[:, 0])
     assert table[2]["time"].startswith("2024-01-03")
     assert (folder / "run" / "plot.png").read_bytes().startswith(b"\x89PNG")
-    assert "stochastic_volatility on data.csv" in (folder / "run" / "run.html").read_text()
+    page = (folder / "run" / "run.html").read_text()
+    assert "stochastic_volatility on data.csv" in page
+    assert '"observedNames":["y"]' in page  # the column of the table
     assert sorted(p.name for p in (folder / "run").iterdir()) == [
         "plot.png",
         "run.html",
@@ -471,3 +473,14 @@ def test_particles_needed_follow_the_measured_rate():
     assert needed_particles("PF", [50], [0.1], 50, 0.0) == np.inf
     assert Line.through({1: 3.0, 11: 5.0}).at(6) == pytest.approx(4.0)
     assert [duration(s) for s in (3e-9, 2.5e-5, 0.25, 250)] == ["3 ns", "25 µs", "250 ms", "250 s"]
+
+
+def test_a_check_says_at_which_step_and_line_the_filter_failed(folder):
+    (folder / "late.py").write_text(
+        "import skh\n\n\ndef log_likelihood(t, x, y):\n    if t == 2:\n"
+        "        raise ZeroDivisionError('late')\n    return -((y[0] - x[:, 0]) ** 2)\n\n\n"
+        "model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 0.1), log_likelihood)\n"
+    )
+    result = CliRunner().invoke(app, ["check", "late.py", "data.csv", *SMALL[:4]])
+    assert result.exit_code != 0
+    assert "filter: at t=2 (data.csv:4): raises ZeroDivisionError: late" in result.output

@@ -72,6 +72,12 @@ def test_the_results_example_writes_a_table_and_figures(tmp_path, monkeypatch, c
     assert "in 3 steps" in capsys.readouterr().out
 
 
+def test_the_page_about_logs():
+    (scope,) = all_on_page("docs/localize.md")
+    assert scope["log"].scans.ranges.shape == (2, 3)
+    assert scope["steps"].controls[0].x == pytest.approx(0.7)
+
+
 def test_the_code_on_the_robotics_page_runs(capsys):
     located, mapped = (dict(scope) for scope in all_on_page("docs/robotics.md"))
     assert np.abs(located["errors"][3:]).max() < 0.15

@@ -88,6 +88,29 @@ def assert_same(beliefs, others):
 # --- the same bits --------------------------------------------------------------------------------
 
 
+def simulator(**options):
+    """A model whose prior and transition are closures, which cannot be sent to workers."""
+    return skh.from_simulator(
+        lambda n, rng: rng.standard_normal((n, 2)),
+        lambda t, x, rng: 0.9 * x + 0.3 * rng.standard_normal(x.shape),
+        models.log_likelihood,
+        batched=False,
+        draws=8,
+        prior_draws=50,
+        **options,
+    )
+
+
+def test_workers_of_a_simulator_give_the_serial_bits():
+    workers = Serial()
+    model = simulator(executor=workers, chunk=3)
+    assert isinstance(model, ParallelModel)
+    assert_same(run(model), run(simulator()))
+    assert len(workers.calls) >= 7 * 4  # 20 particles by threes, four observations
+    with pytest.raises(ValueError, match="timeout needs an executor"):
+        simulator(timeout=1.0)
+
+
 @pytest.mark.parametrize("chunk", [1, 3, 100])
 @pytest.mark.parametrize("rule", [skh.Stratified(), skh.SecondLook()], ids=["plain", "looks"])
 def test_threads_and_processes_give_the_serial_bits(processes, rule, chunk):
@@ -729,7 +752,7 @@ BAD_INPUT = [
         TypeError,
         "retries must be a .*got True",
     ),
-    (lambda: models.model(timeout=1.0), ValueError, "timeout need an executor, such as"),
+    (lambda: models.model(timeout=1.0), ValueError, "timeout needs an executor, such as"),
     (lambda: models.model(retries=1, chunk=2), ValueError, "chunk and retries need an executor"),
     (lambda: models.model(executor="threads"), TypeError, "executor must be .* got 'threads'"),
     (lambda: step(returns("a")), skh.LikelihoodError, "particle 0 at t=0 must return real numbers"),

@@ -743,4 +743,8 @@ def test_models_of_functions_may_have_the_law_of_their_observations(make):
 
 def test_workers_are_not_sent_the_law_of_the_observations():
     model = skh.model_from_functions(([0.0], 1.0), lambda t, x: (x, 0.1), log_normal, **LAW)
-    pickle.loads(pickle.dumps(model.likelihood_only)).log_likelihood(0, np.zeros((2, 1)), 0.3)
+    sent = pickle.loads(pickle.dumps(model.likelihood_only))
+    assert model.observe is LAW["observe"]  # a closure, which cannot be pickled
+    assert sent.observe is None
+    x = np.linspace(-1.0, 1.0, 5)[:, None]
+    np.testing.assert_array_equal(sent.log_likelihood(0, x, 0.3), model.log_likelihood(0, x, 0.3))

@@ -438,3 +438,21 @@ def test_refusals_do_not_depend_on_units(tmp_path_factory, power):
     skh.ParticleFilter.load(path, model(1.0), RULE)
     with pytest.raises(skh.SavedFileError, match=r"belongs to another model: its prior has mean"):
         skh.ParticleFilter.load(path, model(1.001), RULE)
+
+
+def test_messages_say_which_moment_of_the_prior_and_which_dimension_differ(tmp_path):
+    def walk(d, variance):
+        return skh.model_from_functions(
+            (np.zeros(d), variance), lambda t, x: (x, 0.1), lambda t, x, y: -((y - x[:, 0]) ** 2)
+        )
+
+    pf = skh.ParticleFilter(walk(1, 1.0), skh.Stratified(), 5, rng=0)
+    pf.step(0.1)
+    pf.save(tmp_path / "filter")
+    wide = r"prior has covariance \[\[1\.\]\], that of the model given \[\[4\.\]\]"
+    with pytest.raises(skh.SavedFileError, match=wide):
+        skh.ParticleFilter.load(tmp_path / "filter", walk(1, 4.0))
+    result = skh.particle_filter(walk(1, 1.0), [0.1], skh.Stratified(), 5, rng=0)
+    result.save(tmp_path / "result")
+    with pytest.raises(skh.SavedFileError, match="1 dimensions, and the model given has 2"):
+        skh.load_result(tmp_path / "result", walk(2, 1.0))

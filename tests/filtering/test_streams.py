@@ -20,7 +20,7 @@ from pages import in_docstring
 from skh.filtering import checkpoint as checkpoints
 from skh.filtering import clock
 from skh.filtering.result import summary
-from skh.filtering.series import ResultBuilder
+from skh.filtering.result_builder import ResultBuilder
 
 YS = LGSS.simulate(8, rng=0)[1]
 SURVIVAL = Path(__file__).parents[2] / "benchmarks" / "survival.py"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skh.filtering.surrogates.envelope import fit_surrogate, start_of
+from skh.filtering.surrogates.envelope import fit_surrogate
 from skh.filtering.surrogates.parabola import NOISES, Prior, Regression, Whitening, fit_parabola
 from skh.gaussians.mixture import GaussianMixture
 
@@ -95,14 +95,6 @@ def test_a_guess_surrounds_the_best_point():
     fit = fit_surrogate(z, level, None)
     assert fit.left_out is None
     np.testing.assert_allclose(np.linalg.solve(fit.H, fit.b), z[7], atol=1e-9)
-
-
-def test_another_start_is_far_from_the_best_point():
-    z = np.concatenate([np.zeros((5, 2)), np.ones((5, 2))]) + 0.01 * np.arange(10)[:, None]
-    level = -np.arange(10.0)
-    assert start_of(z, level, other=False) == 0
-    assert start_of(z, level, other=True) == 5
-    assert start_of(z[:5], level[:5] - 1e9 * (np.arange(5) > 0), other=True) == 0
 
 
 @pytest.mark.parametrize("bad", [-np.inf, -1e300])

@@ -270,13 +270,18 @@ def test_fingers_move_the_cursor_and_pinch(pages, browser):
         assert page.fits()
 
 
+def mean_at(page, t, moment):
+    """The mean that is shown with the cursor at a step of 30, whose moment is checked."""
+    page.settle()
+    page.hover(*place(page, t, T=30))
+    assert page.text("#moment") == moment
+    return numbers(page.text("#state-value"))[0]
+
+
 def test_dates_and_digits_far_from_zero(pages, browser):
     result = moved(plain()[0], 1e-2, 5_012_345.0)
     with browser.page(pages / "plain.html") as page:
-        page.settle()
-        page.hover(*place(page, 4, T=30))
-        assert page.text("#moment") == "Step 4, 2020-02-29"
-        mean = numbers(page.text("#state-value"))[0]
+        mean = mean_at(page, 4, "Step 4, 2020-02-29")
         assert abs(mean - result.means[4, 0]) < 0.05 * np.sqrt(result.covariances[4, 0, 0])
         assert "(2020-02-25 to 2020-03-25)" in page.text("#range")
 
@@ -284,10 +289,7 @@ def test_dates_and_digits_far_from_zero(pages, browser):
 def test_tiny_units_are_written_with_powers_of_ten(pages, browser):
     result = moved(plain()[0], 1e-12, 0.0)
     with browser.page(pages / "tiny.html") as page:
-        page.settle()
-        page.hover(*place(page, 7, T=30))
-        assert page.text("#moment") == "Step 7, t = 7e-9"
-        mean = numbers(page.text("#state-value"))[0]
+        mean = mean_at(page, 7, "Step 7, t = 7e-9")
         assert mean == pytest.approx(result.means[7, 0], rel=6e-3, abs=1e-30)
 
 

@@ -286,6 +286,20 @@ def test_observations_of_any_kind(tmp_path):
     assert observed(ragged)["observed"] is None
 
 
+def test_observations_have_the_names_that_the_caller_gives(tmp_path):
+    result, _, ys = guided()
+    path, names = tmp_path / "run.html", ("range", "bear<ing>")
+    two = {"observations": np.hstack([ys[:, :1], ys[:, :1]])}
+    assert data_in(written(result, path, **two))["observedNames"] == ["y0", "y1"]
+    named = data_in(written(result, path, **two, observation_names=names))
+    assert named["observedNames"] == list(names)
+    one = written(result, path, observations=ys[:, 0], observation_names=names[1:])
+    assert "<b>observation bear&lt;ing&gt;</b>" in one
+    for wrong, options in ((("range",), two), (("y", "y"), two), (names, {})):
+        with pytest.raises(ValueError, match="observation_names"):
+            skh.report.write_run_html(result, path, **options, observation_names=wrong)
+
+
 @given(st.floats(-1e300, 1e300, allow_subnormal=False))
 def test_numbers_are_printed_to_four_digits_and_are_short(x):
     text = number(x)

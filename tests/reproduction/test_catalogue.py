@@ -30,6 +30,7 @@ def test_quick_and_full_are_the_same_experiments():
         "synthetic",
         "default",
         "second-look",
+        "rendering",
         "uav",
     } <= names
     assert {*names, "demo"} == set(EXPERIMENTS)

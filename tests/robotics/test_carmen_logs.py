@@ -74,6 +74,16 @@ def test_raw_and_robot_lasers_have_their_own_angles(tmp_path):
     assert log.scans.times == [0.7]
 
 
+def test_the_resolution_of_a_laser_that_sees_less_than_half_a_circle(tmp_path):
+    lines = carmen_lines(TIMES, POSES, POSES, RANGES)
+    path = written(tmp_path / "log", ["PARAM laser_front_laser_resolution 0.5 host 0", *lines])
+    np.testing.assert_allclose(
+        np.rad2deg(read_carmen_log(path).scans.angles), [-0.75, -0.25, 0.25, 0.75]
+    )
+    path = written(tmp_path / "log", ["PARAM laser_front_laser_resolution 45 host 0", *lines])
+    np.testing.assert_allclose(read_carmen_log(path).scans.angles[0], -np.pi / 2)
+
+
 def test_a_rear_laser_looks_back(tmp_path):
     lines = [line.replace("FLASER", "RLASER") for line in carmen_lines(TIMES, POSES, POSES, RANGES)]
     path = written(tmp_path / "log", ["PARAM robot_rearlaser_offset 0.3", *lines])

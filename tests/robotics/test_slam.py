@@ -128,6 +128,20 @@ def test_default_plan_and_smoothing_make_maps(rule):
     assert np.linalg.eigvalsh(covariances).min() > 0
 
 
+def test_a_saved_filter_goes_on_with_its_maps(tmp_path):
+    _, ys, controls = drive(steps=4)
+    model = fastslam_model((START, SPREAD), DRIVE, RangeBearing(NONE, 0.05, 0.02), controls)
+    pf = skh.ParticleFilter(model, skh.Stratified(), 20, rng=0)
+    for y in ys[:2]:
+        pf.step(y)
+    pf.save(tmp_path / "pf.skh")
+    other = skh.ParticleFilter.load(tmp_path / "pf.skh", model)
+    for y in ys[2:]:
+        pf.step(y), other.step(y)
+    for one, two in zip(landmark_map(pf.belief), landmark_map(other.belief), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 def test_stereo_points_are_mapped_in_space():
     rng = np.random.default_rng(3)
     points = rng.uniform([-1.5, -1.5, 3], [1.5, 1.5, 5], (6, 3))

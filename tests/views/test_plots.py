@@ -116,8 +116,36 @@ def test_real_times_are_drawn(result):
 
 def test_one_step_and_one_particle_can_be_drawn():
     result = skh.particle_filter(MODEL, YS[:1], skh.Stratified(), 1, rng=0, history=True)
-    drawn(result.plot())
-    drawn(result.plot_particles(0))
+    *states, _, _ = drawn(result.plot())
+    for k, axis in enumerate(states):
+        mean = next(line for line in axis.lines if line.get_label() == "mean")
+        np.testing.assert_array_equal(mean.get_xydata(), [[0, result.means[0, k]]])
+    assert len(states) == result.means.shape[1]
+    [axis] = drawn(result.plot_particles(0))
+    np.testing.assert_array_equal(axis.collections[0].get_offsets(), result.history[0].x)
+
+
+def test_the_hidden_part_can_be_drawn():
+    eye = np.eye(2)
+    model = skh.RaoBlackwellized(
+        prior=([3.0], 1.0),
+        z_prior=([0.0, 1.0], eye),
+        x_dynamics=lambda t, x: (x, eye[:1], 0.1 * eye[:1, :1]),
+        z_dynamics=lambda t, x: (np.zeros(2), eye, 0.01 * eye),
+        observation=lambda t, x: (x, np.zeros((1, 2)), 0.1 * eye[:1, :1]),
+        state_names=["level"],
+    )
+    result = skh.particle_filter(model, [3.1, 3.3], skh.Stratified(), 20, rng=0)
+    assert len(drawn(result.plot())) == 3  # as before, only x
+    axes = drawn(result.plot([3.0, 3.2], coordinates=["level", "z1"]))
+    assert [axis.get_ylabel() for axis in axes[:2]] == ["level", "z1"]
+    [mean] = axes[1].lines
+    np.testing.assert_array_equal(mean.get_ydata(), result.z_means[:, 1])
+    band = axes[1].collections[0].get_paths()[0].vertices[:, 1]
+    sd = np.sqrt(result.z_covariances[:, 1, 1])
+    assert band.max() == pytest.approx((result.z_means[:, 1] + 2 * sd).max())
+    with pytest.raises(ValueError, match=r"names \(level, z0, z1\), got 'z2'"):
+        result.plot(coordinates=["z2"])
 
 
 def test_particles_of_looks_are_drawn_apart(result):

@@ -26,6 +26,17 @@ def result():
     return skh.particle_filter(MODEL, YS, skh.Stratified(), 20, rng=1, quantiles=levels)
 
 
+def test_a_table_that_cannot_be_written_leaves_the_old_one(result, tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    result.to_csv(path)
+    before = path.read_bytes()
+    monkeypatch.setattr("os.fsync", lambda _: 1 / 0)  # the disk fails
+    with pytest.raises(ZeroDivisionError):
+        result.to_csv(path, names=["a", "b", "c"])
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_table_has_the_numbers_of_the_result(result):
     table = result.to_dataframe()
     assert len(table) == 5

@@ -16,6 +16,7 @@ from skh.app.model_loading import load_model
 from skh.app.read_table import read_table
 from skh.app.sharpness import judge
 from skh.app.stopping import BAD_INPUT, errors_in_one_line
+from skh.app.table import Table
 from skh.app.trials import Series
 
 MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG", "red")}
@@ -42,9 +43,14 @@ def check_command(
         scenario = options.scenario_of(what, file, columns, times, {"n": n}, None)
         table = None if alone else read_table(scenario.data_path, scenario.columns)
         model = load_model(scenario.model, scenario.folder, table)
-        series = None if table is None else Series(table.values, table.times)
+        series = None if table is None else series_of(table)
         if show(findings(model, series, scenario.filter.n)):
             raise typer.Exit(BAD_INPUT)
+
+
+def series_of(table: Table) -> Series:
+    """Return the observations of a table, with their places in its file."""
+    return Series(table.values, table.times, tuple(map(table.place, range(len(table)))))
 
 
 def findings(model: Any, series: Series | None, n: int) -> Iterator[Finding]:

@@ -10,6 +10,8 @@ import typer
 from skh.app.input_error import InputError
 from skh.app.scenario import Scenario, parse, read_scenario
 
+TABLES = (".csv", ".parquet")  # how the files of tables end
+
 What = Annotated[
     str | None,
     typer.Argument(help="scenario.toml; or a model: model.py, module:object, a built-in name."),
@@ -50,6 +52,11 @@ def scenario_of(
         if data is not None:
             raise InputError(f"a scenario names its data: leave out {data!r}, or name a model")
         return read_scenario(Path(what), options)
+    if what.endswith(TABLES) and data is None:
+        raise InputError(
+            f"{what!r} is a table, and a model is needed too: skh run model.py {what} (or check "
+            "or compare), or a scenario that names both, which skh run --init scenario.toml writes"
+        )
     if data is None:
         raise InputError(f"name the table for the model {what!r}: skh run {what} data.csv")
     return parse({"model": {"use": what}, "data": {"file": data}}, options)

@@ -74,6 +74,7 @@ def write_report(run: Run, path: Path) -> None:
         run.result,
         path,
         observations=table.values,
+        observation_names=table.names,
         times=table.times,
         names=names_of(run),
         title=f"{scenario.model.use} on {scenario.data.name}",

@@ -54,7 +54,7 @@ class Run:
 
 
 class StoppedRunError(InputError):
-    """A run that ended at a step, with the result of the steps before (None if there are none)."""
+    """A run that ended at a step, with the result of the steps before (None at the first)."""
 
     def __init__(self, message: str, result: FilterResult | None, seconds: float) -> None:
         super().__init__(message)

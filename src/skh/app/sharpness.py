@@ -36,7 +36,9 @@ def judge(model: Any, series: Series, n: int, each: float) -> Iterator[Finding]:
         pilot = series.first(steps).filtered(model, Stratified(), particles, 0)
         placed = series.first(PLACED_STEPS).filtered(model, None, n, 0)
     except Exception as error:
-        yield Finding("wrong", "filter", explained(error))
+        so_far = getattr(error, "result", None)
+        t = 0 if so_far is None else len(so_far.means)
+        yield Finding("wrong", "filter", f"at {series.place(t)}: {explained(error)}")
         return
     seen = pilot.n_likelihood_evaluations > 0
     shares = pilot.ess[seen] / particles

@@ -37,13 +37,19 @@ class Series:
 
     ys: Array  # (T, m)
     times: NDArray[Any] | None = None  # (T,)
+    places: tuple[str, ...] = ()  # of the rows of a file
 
     def __len__(self) -> int:
         return len(self.ys)
 
     def first(self, steps: int) -> Series:
         """The series of the first steps."""
-        return Series(self.ys[:steps], None if self.times is None else self.times[:steps])
+        times = None if self.times is None else self.times[:steps]
+        return Series(self.ys[:steps], times, self.places[:steps])
+
+    def place(self, t: int) -> str:
+        """The step and its place in a file, for messages."""
+        return f"t={t} ({self.places[t]})" if t < len(self.places) else f"t={t}"
 
     def filtered(self, model: Any, rule: Any, n: int, seed: int) -> FilterResult:
         """Run a filter."""

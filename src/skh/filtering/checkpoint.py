@@ -37,12 +37,30 @@ from skh.filtering.saving import (
 
 if TYPE_CHECKING:
     from skh.filtering.particle_filter import ParticleFilter
-    from skh.filtering.series import ResultBuilder
+    from skh.filtering.result_builder import ResultBuilder
 
 WRITING_SHARE = 0.1  # of the time, at most, is spent on writing checkpoints
 
 
-class Checkpoint:
+class NoCheckpoint:
+    """The checkpoint of a series that is not saved: no steps are done, and nothing is written."""
+
+    done = 0
+
+    def check(self, t: int, y: Any, time: Any) -> None:
+        """Compare an observation with that of the saved run, if there is one."""
+
+    def add(self, y: Any, time: Any) -> None:
+        """Note that a step is complete."""
+
+    def try_to_save(self) -> None:
+        """Write new steps, if they are saved."""
+
+    def refuse_shorter(self, consumed: int) -> None:
+        """Raise if the series ended before that of the saved run."""
+
+
+class Checkpoint(NoCheckpoint):
     """The file of a series that is being filtered; ``done`` steps were in it at the start."""
 
     def __init__(

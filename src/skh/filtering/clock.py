@@ -65,29 +65,26 @@ def model_over(model: Any, dt: float) -> Any:
 
 
 @dataclass(frozen=True)
-class PlainOver:
-    """A plain model during a step of length ``dt``; all else is the model's own."""
+class Over:
+    """A model during a step of length ``dt``: what a subclass does not say is the model's own."""
 
     model: Any
     dt: float
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "model"), name)
+
+
+class PlainOver(Over):
+    """A plain model during a step of length ``dt``."""
 
     def transition(self, t: int, x: Array) -> Transition:
         """The distribution of the next x, ``dt`` later."""
         return self.model.transition(t, x, dt=self.dt)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True)
-class CarryingOver:
-    """A model that carries records during a step of length ``dt``; all else is the model's own."""
-
-    model: Any
-    dt: float
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "model"), name)
+class CarryingOver(Over):
+    """A model that carries records during a step of length ``dt``."""
 
     def transition(self, t: int, x: Array, carry: Carry) -> Transition:
         """The distribution of the next x, ``dt`` later."""

@@ -62,7 +62,7 @@ def described(value: Any) -> Any:
         return type(value)(described(part) for part in value)
     if type(value) in PLAIN_VALUES or isinstance(value, np.generic | np.ndarray):
         return value
-    raise TypeError(f"{type(value).__name__} is none of {', '.join(CLASSES)}")
+    raise TypeError(f"{type(value).__name__} must be one of {', '.join(CLASSES)}")
 
 
 def restored_rule(saved: Mapping[str, Any], file: Contents) -> Rule | Plan:

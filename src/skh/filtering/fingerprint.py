@@ -105,10 +105,11 @@ def refuse_other_model(saved: Mapping[str, Any], model: CarryingModel, file: Con
                 f"{file.path} belongs to {words.format(saved[key])}, and the model given has "
                 f"{given[key]}"
             )
-    if not same_prior(saved, given):
+    if part := different_part(saved, given):
+        name = part.removeprefix("prior_")
         raise SavedFileError(
-            f"{file.path} belongs to another model: its prior has mean {saved['prior_mean']}, "
-            f"that of the model given {given['prior_mean']}, or their covariances differ"
+            f"{file.path} belongs to another model: its prior has {name} {_short(saved[part])}, "
+            f"that of the model given {_short(given[part])}"
         )
     for name in saved["parameters"].keys() & given["parameters"].keys():
         if saved["parameters"][name] != given["parameters"][name]:
@@ -117,14 +118,19 @@ def refuse_other_model(saved: Mapping[str, Any], model: CarryingModel, file: Con
             )
 
 
-def same_prior(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """Whether two priors have the same mean and covariance, in units of their deviations."""
+def _short(array: NDArray[Any]) -> str:
+    """Return an array as one line."""
+    return np.array2string(array, threshold=20, separator=", ").replace("\n", "")
+
+
+def different_part(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
+    """Return which moment of two priors differs, in units of their deviations; "" if none does."""
     means = [a["prior_mean"], b["prior_mean"]]
     if means[0].shape != means[1].shape:
-        return False
+        return "prior_mean"
     covariances: list[NDArray[Any]] = [a["prior_covariance"], b["prior_covariance"]]
     size = np.maximum(*(standard_deviations(S.diagonal(), np.stack(means)) for S in covariances))
-    return bool(
-        (abs(means[0] - means[1]) <= PRIOR_TOLERANCE * size).all()
-        and (abs(covariances[0] - covariances[1]) <= PRIOR_TOLERANCE * np.outer(size, size)).all()
-    )
+    if not (abs(means[0] - means[1]) <= PRIOR_TOLERANCE * size).all():
+        return "prior_mean"
+    close = abs(covariances[0] - covariances[1]) <= PRIOR_TOLERANCE * np.outer(size, size)
+    return "" if close.all() else "prior_covariance"

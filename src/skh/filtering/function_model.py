@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -70,6 +70,9 @@ class FunctionModel:
 
     def _of_row(self, t: int, row: Array, y: Any, i: int) -> float:
         return _number(self.log_likelihood_function(t, row, y), t, i)
+
+
+AnyModel = TypeVar("AnyModel", bound=FunctionModel)
 
 
 def _not_sent(t: int, x: Array) -> Transition:
@@ -145,12 +148,24 @@ def model_from_functions(
     options = checked_options(observation_metric, observe, observation_cdf)
     options |= checked_state_names(state_names, initial.d)
     model = FunctionModel(initial, transition, log_likelihood, batched, **options)
+    return with_workers(model, executor, chunk, timeout, retries)
+
+
+def with_workers(
+    model: AnyModel,
+    executor: Executor | MakesExecutor | None,
+    chunk: int,
+    timeout: float | None,
+    retries: int,
+) -> AnyModel | ParallelModel:
+    """Let workers evaluate the likelihoods, if there is an executor."""
     if executor is not None:
         return parallel(model, executor, chunk=chunk, timeout=timeout, retries=retries)
-    given = {"chunk": chunk != 1, "timeout": timeout is not None, "retries": retries != 0}
-    if any(given.values()):
-        names = " and ".join(name for name in given if given[name])
-        raise ValueError(f"{names} need an executor, such as executor=ThreadPoolExecutor(8)")
+    values = {"chunk": (chunk, 1), "timeout": (timeout, None), "retries": (retries, 0)}
+    given = [name for name, (value, default) in values.items() if value != default]
+    if given:
+        names, needs = " and ".join(given), "needs" if len(given) == 1 else "need"
+        raise ValueError(f"{names} {needs} an executor, such as executor=ThreadPoolExecutor(8)")
     return model
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from skh._typing import Array, Indices
 from skh.filtering.plans import Look, Placement
-from skh.gaussians.bump import Bump
+from skh.filtering.surrogates.target import Target
 from skh.rules.base import WeightedPoints
 
 PILOT_SHARES = (0.005, 0.2)  # least and largest share alpha of the pilot; between: 1 - efficiency
@@ -25,17 +25,16 @@ LEAST_SHARE = 1e-12  # of another look, relative to the best
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A look: points, their log-likelihoods, and the bump that q was made with (None: q = p)."""
+    """A look: points, their log-likelihoods, and what they were placed for (None: p)."""
 
     points: WeightedPoints
     log_likelihood: Array
-    bump: Bump | None = None
-    log_norm: float = 0.0  # logarithm of Z
+    target: Target | None = None
     trial: bool = False  # points by the fast rule
 
     def log_ratio(self, x: Array) -> Array:
         """``log(q / p)`` at the rows of x."""
-        return np.zeros(len(x)) if self.bump is None else self.bump.log(x) - self.log_norm
+        return np.zeros(len(x)) if self.target is None else self.target.log_ratio(x)
 
     @cached_property
     def ess(self) -> float:

@@ -52,12 +52,13 @@ from skh.filtering.model_protocols import (
 from skh.filtering.notices import Watched
 from skh.filtering.observations import fill_masked, is_missing
 from skh.filtering.plans import Placement, Plan, plan_of
+from skh.filtering.restart import Restarting
 from skh.filtering.saving import Saving
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import Rule, checked_points
 
 
-class ParticleFilter(Forecasts, Watched, Saving):
+class ParticleFilter(Forecasts, Watched, Restarting, Saving):
     """A particle filter for streams: pass one observation at a time to `step`.
 
     ``rule`` turns each predictive mixture into ``n`` weighted points, step 3 of Algorithm 2; or it

@@ -35,7 +35,7 @@ from skh import _checks
 from skh._typing import Array
 from skh.filtering.carried_records import Ancestors, scatter
 from skh.filtering.clock import over, takes_dt
-from skh.filtering.function_model import as_prior
+from skh.filtering.function_model import as_prior, checked_state_names
 from skh.filtering.model_checks import check_per_particle, check_real_numbers, check_z_prior
 from skh.filtering.observations import measured_entries
 from skh.gaussians.linear_algebra import (
@@ -89,6 +89,8 @@ class RaoBlackwellized:
         ``z`` (n, n_z), they return (value, Jacobian with respect to z, noise).
     residual : f(y, predicted), optional
         Difference of observation and prediction, if not plain subtraction (for angles, say).
+    state_names : strings, optional
+        Names of the coordinates of x, for tables and figures; those of z are z0, z1 and so on.
 
     Examples
     --------
@@ -119,8 +121,10 @@ class RaoBlackwellized:
         cross_noise: Callable[[int, Array], Any] | None = None,
         extended: bool = False,
         residual: Callable[[Array, Array], Array] = np.subtract,
+        state_names: Sequence[str] | None = None,
     ) -> None:
         self._prior = as_prior(prior)
+        self.state_names = checked_state_names(state_names, self._prior.d).get("state_names")
         self._z_prior = z_prior if callable(z_prior) else check_z_prior(z_prior)
         self._functions = {
             "x_dynamics": x_dynamics,
@@ -163,6 +167,15 @@ class RaoBlackwellized:
         V = congruent(to_z.matrix, carry.covariance, to_z.noise)
         covariances = block_matrix(S, transpose(cross), V)
         return np.concatenate([to_x.value, to_z.value], axis=1), symmetric(covariances)
+
+    def joint_dynamics(self, t: int, x: Array, carry: ZBelief) -> Linearised:
+        """(x_{t+1}, z_{t+1}) as a linear function of z_t with noise, for smoothing."""
+        to_x, to_z, Q_xz = self._dynamics(t, x, carry)
+        n, d, k = len(x), x.shape[1], carry.mean.shape[1]
+        A_x, A_z = (np.broadcast_to(to.matrix, (n, *to.matrix.shape[-2:])) for to in (to_x, to_z))
+        noise = block_matrix(to_x.noise, np.zeros((d, k)) if Q_xz is None else Q_xz, to_z.noise)
+        value = np.concatenate([to_x.value, to_z.value], axis=1)
+        return Linearised(value, np.concatenate([A_x, A_z], axis=1), _full(noise, n))
 
     def move(self, t: int, x: Array, carry: ZBelief, x_next: Array) -> ZBelief:
         """Step 2: condition z_t on the chosen x_{t+1}, then predict z_{t+1}."""

@@ -14,11 +14,13 @@ from skh import _checks
 from skh._typing import RNG, Array, Indices
 from skh.filtering.belief import Belief, Seconds
 from skh.filtering.model_protocols import CarryingModel, Model
+from skh.filtering.observations import as_iterable
 from skh.filtering.plans import Look
 from skh.views.result_views import ResultViews
 
 if TYPE_CHECKING:
     from skh.filtering.residuals import Residuals
+    from skh.inference.smoothing_result import SmoothingResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,6 +94,33 @@ class FilterResult(ResultViews):
 
         return pit_of_history(self.history, model, ys, draws=draws, rng=rng)
 
+    def smooth(
+        self,
+        model: Model | CarryingModel,
+        ys: Iterable[Any] | None = None,
+        *,
+        regularize: bool = True,
+        prune: float = 0.0,
+        paths: int | None = None,
+        rng: RNG = None,
+    ) -> SmoothingResult:
+        """Return the states given all observations: means, covariances, quantiles, paths.
+
+        Needs ``history=True`` and the ``model`` of this run, whose transition densities are
+        evaluated at all pairs of particles of neighbouring steps.  Pairs with a backward weight
+        below ``prune`` are left out; the result says how many and what they had.  Where transitions
+        are narrower than the spacing of the particles, these are moved: ``regularize=False`` only
+        weighs them.  `RaoBlackwellized` models are smoothed by ``paths`` drawn at random (default
+        10 n), and if the observations ``ys`` are given by a Kalman smoother along each of them.
+        See docs/smoothing.md.
+        """
+        from skh.inference.smoothing import smooth_history
+
+        options: dict[str, Any] = {"regularize": regularize, "prune": prune}
+        return smooth_history(
+            self.history, model, used(ys, self.skipped), paths=paths, rng=rng, **options
+        )
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result to a file, which `skh.load_result` reads; ``numpy.load`` opens it too.
 
@@ -109,6 +138,16 @@ class FilterResult(ResultViews):
         """
         path = trace_ancestors(self.history)
         return np.stack([belief.x[line] for belief, line in path], axis=1), path[-1][0].w
+
+
+def used(ys: Iterable[Any] | None, skipped: NDArray[np.bool_] | None) -> list[Any] | None:
+    """Return the observations, None for those that were skipped."""
+    if ys is None:
+        return None
+    kept = list(as_iterable(ys))
+    if skipped is not None and len(skipped) == len(kept):
+        kept = [None if skip else y for y, skip in zip(kept, skipped, strict=True)]
+    return kept
 
 
 def trace_ancestors(history: tuple[Belief, ...] | None) -> list[tuple[Belief, Indices]]:

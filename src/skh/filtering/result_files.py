@@ -37,7 +37,8 @@ def load_result(
     """Read a result that `FilterResult.save` wrote.
 
     Records of a history and mean states may be named tuples of the model's own classes: with
-    ``model`` they are again, without it they are named tuples with the same fields.
+    ``model`` they are again, without it they are named tuples with the same fields.  Raises
+    `skh.SavedFileError` if the states of ``model`` have another dimension.
 
     >>> import skh
     >>> from pathlib import Path
@@ -52,11 +53,23 @@ def load_result(
     known = None if model is None else as_carrying(model)
     file = read_file(path, "result")
     values = content(file, "means", "looks", "history")
+    refuse_other_dimension(values["means"], known, file)
     values["looks"] = looks_of(values["looks"])
     values["history"] = history_of(values["history"], known, file)
     values = with_model_states(values, known, file)
     names = {field.name for field in fields(FilterResult)}
     return FilterResult(**{name: value for name, value in values.items() if name in names})
+
+
+def refuse_other_dimension(means: Any, model: CarryingModel | None, file: Contents) -> None:
+    """Raise `SavedFileError` if the states of a result have another dimension than the model's."""
+    if model is None:
+        return
+    d, saved = prior_of(model).d, np.shape(means)[1]
+    if d != saved:
+        raise SavedFileError(
+            f"{file.path} has states in {saved} dimensions, and the model given has {d}"
+        )
 
 
 def result_fields(result: FilterResult) -> dict[str, Any]:

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sized
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
 from skh.filtering.belief import Belief
-from skh.filtering.checkpoint import Checkpoint
+from skh.filtering.checkpoint import Checkpoint, NoCheckpoint
 from skh.filtering.clock import Time, times_of
 from skh.filtering.default_plan import default_plan
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
 from skh.filtering.observations import as_iterable
 from skh.filtering.particle_filter import ParticleFilter
-from skh.filtering.plans import Look, Plan
-from skh.filtering.result import FilterResult, quantile_levels, stack_fields, summary
+from skh.filtering.plans import Plan
+from skh.filtering.result import FilterResult, MeanState, quantile_levels, summary
+from skh.filtering.result_builder import ResultBuilder
 from skh.rules.base import Rule
 from skh.views.attributes import checked_names, model_names, run_attributes, seed_of
-
-ROWS_IN_CHUNK = 1000  # kept as they are; a row of small arrays takes ten times its numbers
 
 
 def particle_filter(
@@ -86,39 +84,58 @@ def particle_filter(
     """
     ys, levels = as_iterable(ys), quantile_levels(quantiles)
     moments, skips = times_of(times, ys), check_zero_policy(on_zero_likelihood)
-    total = len(ys) if isinstance(ys, Sized) else None
-    history, mean_state = _checks.boolean("history", history), getattr(model, "mean_state", None)
-    pf, saved = ParticleFilter(model, rule, n, rng=rng), None
+    history, pf = _checks.boolean("history", history), ParticleFilter(model, rule, n, rng=rng)
     builder = ResultBuilder(history, described_run(model, rule, pf, rng, levels))
+    saved = NoCheckpoint()
     if checkpoint is not None:
         settings = {"quantiles": tuple(levels.tolist()), "history": history}
         settings["on_zero_likelihood"] = on_zero_likelihood
         saved = Checkpoint(checkpoint, checkpoint_every, pf, builder, rng, **settings)
+    series = Series(pf, builder, saved, levels, skips, getattr(model, "mean_state", None))
     with progress_bar(progress, "filtering") as report:
-        consumed = 0
-        try:
-            for t, (y, time) in enumerate(with_times(ys, moments)):
-                if saved and t < saved.done:
-                    saved.check(t, y, time)
-                else:
-                    belief, skipped = step_or_skip(pf, y, time, skips)
-                    row = summary(belief, levels, mean_state)
-                    builder.add(belief, {**row, "skipped": skipped, **timed(time)})
-                    if saved:
-                        saved.add(y, time)
-                consumed = t + 1
-                report(consumed, total)
-        except BaseException as error:
-            error.result = builder.result()  # type: ignore[attr-defined] # steps are expensive
-            if saved:
-                saved.try_to_save()
-            raise
-    if saved:
-        saved.refuse_shorter(consumed)
-        saved.try_to_save()
+        series.run(with_times(ys, moments), len(ys) if isinstance(ys, Sized) else None, report)
     if (result := builder.result()) is None:
         raise ValueError("ys must hold at least one observation, got none")
     return result
+
+
+@dataclass(frozen=True)
+class Series:
+    """A filter, what becomes of its steps, and how each is summarised."""
+
+    pf: ParticleFilter
+    builder: ResultBuilder
+    saved: NoCheckpoint
+    levels: Array
+    skips: bool
+    mean_state: MeanState | None
+
+    def run(
+        self, observations: Iterable[tuple[Any, Time | None]], total: int | None, report: Report
+    ) -> None:
+        """Filter all observations but those of the checkpoint, which are compared with it."""
+        consumed = 0
+        try:
+            for t, (y, time) in enumerate(observations):
+                if t < self.saved.done:
+                    self.saved.check(t, y, time)
+                else:
+                    self.step(y, time)
+                consumed = t + 1
+                report(consumed, total)
+        except BaseException as error:
+            error.result = self.builder.result()  # type: ignore[attr-defined] # steps are expensive
+            self.saved.try_to_save()
+            raise
+        self.saved.refuse_shorter(consumed)
+        self.saved.try_to_save()
+
+    def step(self, y: Any, time: Time | None) -> None:
+        """Filter one observation; add a row to the result and the step to the checkpoint."""
+        belief, skipped = step_or_skip(self.pf, y, time, self.skips)
+        row = summary(belief, self.levels, self.mean_state)
+        self.builder.add(belief, {**row, "skipped": skipped, **timed(time)})
+        self.saved.add(y, time)
 
 
 def described_run(
@@ -173,52 +190,3 @@ def step_or_skip(pf: ParticleFilter, y: Any, time: Any, skips: bool) -> tuple[Be
     )
     logging.getLogger("skh").warning(message, pf.t)
     return pf.step(None, t=time), True
-
-
-@dataclass
-class ResultBuilder:
-    """Collect the steps of a series into a `FilterResult`."""
-
-    keeps_history: bool
-    run: dict[str, Any] = field(default_factory=dict)  # fields that do not depend on the steps
-    chunks: list[dict[str, Any]] = field(default_factory=list)  # of rows, stacked: much smaller
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    looks: list[tuple[Look, ...]] = field(default_factory=list)
-    beliefs: list[Belief] = field(default_factory=list)
-
-    def add(self, belief: Belief, row: dict[str, Any]) -> None:
-        """Add a step."""
-        self.rows.append(row)
-        if len(self.rows) == ROWS_IN_CHUNK:
-            self.chunks.append(stack_fields(self.rows))
-            self.rows = []
-        self.looks.append(belief.looks)
-        if self.keeps_history:
-            self.beliefs.append(belief)
-
-    def restore(
-        self,
-        rows: dict[str, Any],
-        looks: Sequence[tuple[Look, ...]],
-        history: Sequence[Belief] | None,
-    ) -> None:
-        """Start with the steps of a checkpoint."""
-        self.chunks, self.looks, self.beliefs = [rows], list(looks), list(history or ())
-
-    @property
-    def steps(self) -> int:
-        """Number of complete steps."""
-        n = sum(len(chunk["ess"]) for chunk in self.chunks) + len(self.rows)
-        return min(n, len(self.looks))
-
-    def rows_so_far(self) -> dict[str, Any] | None:
-        """All rows, stacked; None before the first."""
-        parts = [*self.chunks, *([stack_fields(self.rows)] if self.rows else [])]
-        return stack_fields(parts, join=np.concatenate) if parts else None
-
-    def result(self) -> FilterResult | None:
-        """The result of the steps so far; None before the first."""
-        if (rows := self.rows_so_far()) is None:
-            return None
-        history = tuple(self.beliefs) if self.keeps_history else None
-        return FilterResult(**rows, history=history, looks=tuple(self.looks), **self.run)

@@ -15,6 +15,7 @@ particles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +30,10 @@ from skh.filtering.function_model import (
     check_functions,
     checked_options,
     checked_state_names,
+    with_workers,
 )
 from skh.filtering.model_checks import check_real_numbers
+from skh.filtering.parallel import MakesExecutor, ParallelModel
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.sampling import scrambled_sobol
@@ -141,6 +144,11 @@ class SimulatorModel(FunctionModel):
         """The distribution of x_0, or draws from it."""
         return self.initial if self.sampled_prior is None else self.sampled_prior()
 
+    @property
+    def likelihood_only(self) -> FunctionModel:
+        """What workers need; the prior may be a closure, which cannot be pickled."""
+        return super(SimulatorModel, replace(self, sampled_prior=None)).likelihood_only
+
     def seeded(self, seed: int) -> SimulatorModel:
         """Return the model with other random numbers; filters call it at each step."""
         prior = self.sampled_prior
@@ -165,7 +173,11 @@ def from_simulator(
     observe: Callable[..., Any] | None = None,
     observation_cdf: Callable[..., Any] | None = None,
     state_names: Iterable[str] | None = None,
-) -> SimulatorModel:
+    executor: Executor | MakesExecutor | None = None,
+    chunk: int = 1,
+    timeout: float | None = None,
+    retries: int = 0,
+) -> SimulatorModel | ParallelModel:
     """Return a model whose transition can only be simulated.
 
     Random numbers follow from the random state of the filter: the same seed gives the same result.
@@ -193,6 +205,9 @@ def from_simulator(
         Zero keeps the states as they were simulated: counts remain integers.
     observation_metric, observe, observation_cdf, state_names : optional
         As in `model_from_functions`.
+    executor, chunk, timeout, retries : optional
+        Workers that evaluate the likelihood, as in `model_from_functions`.  Transitions are
+        simulated here, all at once.
 
     Examples
     --------
@@ -210,16 +225,20 @@ def from_simulator(
     """
     check_functions(simulate=simulate, log_likelihood=log_likelihood)
     options = checked_options(observation_metric, observe, observation_cdf)
-    for name, number in (("draws", draws), ("noise_dim", noise_dim), ("prior_draws", prior_draws)):
-        if number is not None or name == "prior_draws":
-            _checks.positive_int(name, number)
+    counts = _count("draws", draws), _count("noise_dim", noise_dim)
+    _checks.positive_int("prior_draws", prior_draws)
     h = _checks.fraction("bandwidth", bandwidth)
     batched = _checks.boolean("batched", batched)
-    initial, sampled = _prior(prior_sample, prior_draws, h)
+    initial, options["sampled_prior"] = _prior(prior_sample, prior_draws, h)
     options |= checked_state_names(state_names, initial.d)
-    transition = SimulatedTransition(simulate, draws, noise_dim, h)
-    parts = (initial, transition, log_likelihood, batched)
-    return SimulatorModel(*parts, sampled_prior=sampled, **options)
+    transition = SimulatedTransition(simulate, *counts, h)
+    model = SimulatorModel(initial, transition, log_likelihood, batched, **options)
+    return with_workers(model, executor, chunk, timeout, retries)
+
+
+def _count(name: str, value: int | None) -> int | None:
+    """Validate a positive integer, or None."""
+    return None if value is None else _checks.positive_int(name, value)
 
 
 def _prior(

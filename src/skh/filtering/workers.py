@@ -185,7 +185,7 @@ class Attempt:
         return first
 
     def _receive(self, k: int, future: Future[Any]) -> Loss | None:
-        """Keep an answer, or return why there is none."""
+        """Keep an answer, or return why it is missing."""
         if future.cancelled():
             return self._broken(k, ConnectionError("the executor has cancelled its calls"))
         error = future.exception()

@@ -45,6 +45,7 @@ from skh.filtering.model_protocols import (
     can_displace,
     reseeding,
 )
+from skh.filtering.restart import with_prior
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charted_information import information_in_chart, metric_in_chart
@@ -113,6 +114,10 @@ class Charted:
         self._model: Any = as_carrying(model)
         self._unseeded: Charted | None = None  # of a copy with other random numbers
 
+    def with_prior(self, prior: Any) -> Charted:
+        """The model with another prior, as ``model.prior()`` might return it."""
+        return Charted(with_prior(self.model, prior), self.chart)
+
     def prior(self) -> GaussianMixture:
         """The distribution of x_0 in the chart at its centre."""
         return self._start()[1]
@@ -134,6 +139,11 @@ class Charted:
             return centre, GaussianMixture([1.0], x, covariance)
         except (TypeError, ValueError) as error:
             raise ValueError(f"model.prior must return {expected}: {error}") from error
+
+    @property
+    def first_reference(self) -> State:
+        """The reference of the first chart."""
+        return self._start()[0]
 
     def _first_reference(self, means: State, weights: Array) -> State:
         """Return the reference of the first chart, of draws of the prior that stay the same."""

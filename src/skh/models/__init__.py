@@ -1,7 +1,8 @@
 """State-space models of the paper and a few more, each a `Model` that can also simulate data.
 
 `exact_filters` has the Kalman and the exact jump-Markov filter, `robot_sensors` robots with precise
-sensors, `uav_navigation` the UAV with its compiled kernels.  Imports `filtering` and `geometry`.
+sensors, `rendering` a camera whose images are rendered from a map, `uav_navigation` the UAV with
+its compiled kernels.  Imports `filtering` and `geometry`.
 """
 
 from skh.models.beacon_localisation import Localisation, localisation
@@ -11,6 +12,7 @@ from skh.models.count_series import Counts, counts
 from skh.models.jump_markov import JumpMarkov, jmls
 from skh.models.linear_gaussian import LinearGaussian, lgss3, lgss15
 from skh.models.lorenz import Lorenz63, lorenz63
+from skh.models.rendering import InverseDepthCamera, RenderedFlight, TellingFlight
 from skh.models.robot_sensors import (
     DepthCamera,
     FieldMap,
@@ -41,6 +43,7 @@ __all__ = [
     "FieldMap",
     "Flight",
     "GridMap",
+    "InverseDepthCamera",
     "JumpMarkov",
     "LaserBeams",
     "LikelihoodField",
@@ -50,7 +53,9 @@ __all__ = [
     "NonlinearBenchmark",
     "Radar",
     "RangeBearing",
+    "RenderedFlight",
     "StochasticVolatility",
+    "TellingFlight",
     "UavObservation",
     "UavParameters",
     "UavStart",

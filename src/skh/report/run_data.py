@@ -16,7 +16,7 @@ from skh._typing import Array
 from skh.filtering.belief import Belief
 from skh.filtering.result import FilterResult
 from skh.report.packing import Packed, packed, scales
-from skh.report.run_inputs import Observations, Times
+from skh.report.run_inputs import RunInputs
 
 MAX_PARTICLE_NUMBERS = 1_250_000  # coordinates and weights that a page keeps: below 7 MB of text
 MAX_BANDS = 3  # pairs of quantiles that can be told apart
@@ -132,14 +132,7 @@ def looks_of(result: FilterResult) -> dict[str, Any]:
     }
 
 
-def data_of(
-    result: FilterResult,
-    centres: Centres,
-    names: tuple[str, ...],
-    times: Times | None,
-    observations: Observations,
-    truth: Array | None,
-) -> dict[str, Any]:
+def data_of(result: FilterResult, centres: Centres, inputs: RunInputs) -> dict[str, Any]:
     """Return everything that the scripts of the page read."""
     bands, middle, middle_label = bands_of(result, centres.deviations)
     particles = particles_of(result)
@@ -156,7 +149,6 @@ def data_of(
     return {
         "T": len(result.means),
         "d": d,
-        "names": names,
         "unit": unit.tolist(),
         "means": packed(centres.means, "f8"),
         "sd": scaled(centres.deviations),
@@ -165,14 +157,24 @@ def data_of(
         ],
         "middle": None if middle is None else scaled(middle),
         "middleLabel": middle_label,
-        "times": None if times is None else packed(times.values, "f8"),
-        "dates": times is not None and times.dates,
-        "missing": packed(observations.missing, "i4"),
-        "observed": None if observations.values is None else packed(observations.values, "f8"),
-        "truth": None if truth is None else packed(truth, "f8"),
         "particles": particles and {**particles[1], "x": scaled(particles[0])},
         "looks": looks_of(result),
+        **packed_inputs(inputs),
         **series_of(result),
+    }
+
+
+def packed_inputs(inputs: RunInputs) -> dict[str, Any]:
+    """Return what the caller says about the run."""
+    names, times, (observed, missing, observed_names), truth, _ = inputs
+    return {
+        "names": names,
+        "times": None if times is None else packed(times.values, "f8"),
+        "dates": times is not None and times.dates,
+        "missing": packed(missing, "i4"),
+        "observed": None if observed is None else packed(observed, "f8"),
+        "observedNames": observed_names,
+        "truth": None if truth is None else packed(truth, "f8"),
     }
 
 

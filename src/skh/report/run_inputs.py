@@ -14,6 +14,7 @@ from skh._typing import Array
 from skh.filtering.observations import as_iterable, is_missing, measured_entries
 from skh.filtering.result import FilterResult
 from skh.report.packing import number
+from skh.views.attributes import checked_names
 
 MILLISECONDS = "datetime64[ms]"  # times of day are kept so precisely
 MAX_OBSERVED = 64  # numbers of one observation that a page can show
@@ -27,10 +28,45 @@ class Times(NamedTuple):
 
 
 class Observations(NamedTuple):
-    """Measured numbers (m, T), NaN where missing, or None; (T,) whether a step has none."""
+    """Measured numbers (m, T) with their names, NaN where missing; (T,) steps without any.
+
+    ``values`` is None if they cannot be drawn.
+    """
 
     values: Array | None
     missing: NDArray[np.bool_]
+    names: tuple[str, ...] = ()
+
+
+class RunInputs(NamedTuple):
+    """What the page says about a run besides its result."""
+
+    names: tuple[str, ...]
+    times: Times | None
+    observations: Observations
+    truth: Array | None
+    settings: list[tuple[str, str]]
+
+
+def check_inputs(
+    result: FilterResult,
+    names: Any,
+    times: Any,
+    observations: Any,
+    observation_names: Any,
+    truth: Any,
+    settings: Any,
+) -> RunInputs:
+    """Validate what a caller tells about a run; what is None is taken from the result."""
+    T, d = result.means.shape
+    n_z = 0 if result.z_means is None else result.z_means.shape[1]
+    return RunInputs(
+        check_names(result.state_names if names is None else names, d, n_z),
+        check_times(result.times if times is None else times, T),
+        check_observations(observations, observation_names, result),
+        check_truth(truth, T, d, n_z),
+        check_settings(result.attributes if settings is None else settings),
+    )
 
 
 def check_result(result: Any) -> FilterResult:
@@ -105,10 +141,12 @@ def _in_utc(time: Any) -> Any:
     return np.datetime64(round(time.timestamp() * 1000), "ms") if time.tzinfo else time
 
 
-def check_observations(observations: Any, result: FilterResult) -> Observations:
+def check_observations(observations: Any, names: Any, result: FilterResult) -> Observations:
     """Validate one observation per step; keep them if they are vectors of equal length."""
     missing = np.asarray(result.n_likelihood_evaluations) == 0
     if observations is None:
+        if names is not None:
+            raise ValueError(f"observation_names needs observations, got only {names!r}")
         return Observations(None, missing)
     try:
         ys = list(as_iterable(observations))
@@ -121,7 +159,16 @@ def check_observations(observations: Any, result: FilterResult) -> Observations:
             f"observations must be one per step of the result ({len(missing)}), got {len(ys)}"
         )
     gone = np.array([is_missing(y) for y in ys])
-    return Observations(_measured(ys), missing | gone)
+    values = _measured(ys)
+    return Observations(values, missing | gone, _observation_names(names, values))
+
+
+def _observation_names(names: Any, values: Array | None) -> tuple[str, ...]:
+    """Validate the names of the m numbers of an observation; by default y0, y1 and so on."""
+    m = 0 if values is None else len(values)
+    if values is None or names is None:
+        return tuple(f"y{j}" for j in range(m)) if m > 1 else ()
+    return checked_names(names, m, "observation_names")
 
 
 def _measured(ys: Sequence[Any]) -> Array | None:

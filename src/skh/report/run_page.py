@@ -11,8 +11,8 @@ from typing import Any
 
 from skh.files.atomic import as_path, replace_file
 from skh.filtering.result import FilterResult
-from skh.report import run_inputs
 from skh.report.run_data import centres_of, data_of
+from skh.report.run_inputs import RunInputs, check_inputs, check_result, check_title
 from skh.report.run_summary import coordinate_rows, facts_of, reason_rows
 
 SCRIPTS = ("format", "data", "axes", "view", "canvas", "charts", "particles", "readout", "controls")
@@ -25,6 +25,7 @@ def write_run_html(
     path: str | PathLike[str],
     *,
     observations: Iterable[Any] | None = None,
+    observation_names: Sequence[str] | None = None,
     times: Any = None,
     names: Sequence[str] | None = None,
     title: str | None = None,
@@ -44,6 +45,8 @@ def write_run_html(
         File to write, in an existing folder; an old one is replaced as a whole or not at all.
     observations : T observations
         Drawn if they are numbers or vectors of equal length; None or NaN: nothing was measured.
+    observation_names : m strings
+        Of the numbers of one observation.
     times : T increasing numbers or dates
         By default those of the result; without any, steps are numbered from zero.
     names : d strings
@@ -63,34 +66,32 @@ def write_run_html(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     skh.report.write_run_html(result, f"{folder}/run.html", observations=ys, truth=states)
     """
-    run_inputs.check_result(result)
-    file = as_path("path", path)
-    T, d = result.means.shape
-    n_z = 0 if result.z_means is None else result.z_means.shape[1]
-    centres, heading = centres_of(result), run_inputs.check_title(title)
-    of_names = run_inputs.check_names(result.state_names if names is None else names, d, n_z)
-    of_times = run_inputs.check_times(result.times if times is None else times, T)
-    observed = run_inputs.check_observations(observations, result)
-    true_states = run_inputs.check_truth(truth, T, d, n_z)
-    about = run_inputs.check_settings(result.attributes if settings is None else settings)
-    data = data_of(result, centres, of_names, of_times, observed, true_states)
-    remarks = [*centres.remarks]
-    if observations is not None and observed.values is None:
+    check_result(result)
+    file, heading = as_path("path", path), check_title(title)
+    inputs = check_inputs(result, names, times, observations, observation_names, truth, settings)
+    remarks = []
+    if observations is not None and inputs.observations.values is None:
         remarks.append("The observations are not vectors of equal length: they are not drawn.")
-    body = "\n".join(
-        [
-            _header(heading, facts_of(result, observed.missing), remarks),
-            _board(of_names, data),
-            "<h2>In numbers</h2>",
-            _table(*coordinate_rows(centres, of_names, true_states)),
-            _table(*reason_rows(result)),
-            '<details id="steps"><summary>Table of the steps in view</summary></details>',
-            "<h2>Settings</h2>",
-            _table(("setting", "value"), about) if about else "<p>None were given.</p>",
-        ]
-    )
-    page = _document(heading, body, data).encode()
+    page = _page(result, inputs, heading, remarks).encode()
     replace_file(file, lambda new: new.write(page))
+
+
+def _page(result: FilterResult, inputs: RunInputs, title: str, remarks: Sequence[str]) -> str:
+    """The whole page."""
+    centres = centres_of(result)
+    data = data_of(result, centres, inputs)
+    about = inputs.settings
+    parts = [
+        _header(title, facts_of(result, inputs.observations.missing), [*centres.remarks, *remarks]),
+        _board(inputs.names, data),
+        "<h2>In numbers</h2>",
+        _table(*coordinate_rows(centres, inputs.names, inputs.truth)),
+        _table(*reason_rows(result)),
+        '<details id="steps"><summary>Table of the steps in view</summary></details>',
+        "<h2>Settings</h2>",
+        _table(("setting", "value"), about) if about else "<p>None were given.</p>",
+    ]
+    return _document(title, "\n".join(parts), data)
 
 
 def _header(title: str, facts: Sequence[tuple[str, str]], remarks: Sequence[str]) -> str:
@@ -121,10 +122,13 @@ def _strips(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("looks", "likelihood evaluations"),
         ("evidence", "log-evidence increment"),
     ]
-    return ([("observed", "observation")] if data["observed"] else []) + strips
+    names = data["observedNames"]
+    label = f"observation {names[0]}" if len(names) == 1 else "observation"
+    return ([("observed", label)] if data["observed"] else []) + strips
 
 
 def _strip(name: str, label: str) -> str:
+    label = escape(label)
     return (
         f'<figure><figcaption><b>{label}</b> <output id="{name}-value" aria-live="off"></output>'
         "</figcaption>"

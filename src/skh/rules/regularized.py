@@ -45,6 +45,7 @@ NO_SHARE = 1e-9  # of the variance, in directions where components have none
 LEAST_CORRELATION = 1e-6  # eigenvalue of the correlations below which a direction has no variance
 MEANS_PER_AXIS = 2  # of d + 1: the covariance of fewer means is too poor an estimate
 PART_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
+DIGITS = 9  # of values in units of the standard deviation, that differ beyond rounding
 PART_MASS = 0.2  # of a part that is smoothed apart from the rest, at least
 
 
@@ -78,23 +79,32 @@ class Regularized(SmoothingRule):
 
     def smoothing(self, p: GaussianMixture, n: int) -> Smoothing | None:
         """Smooth ``p`` where it is lumpy; None: nowhere."""
-        if isinstance(p, Predictive) and not p.smoothable:
-            return None
-        if n < MEANS_PER_AXIS * (p.d + 1) or has_wide_components(p, share_of_components(n, p.d)):
-            return None
-        parts = list(distant_parts(p, np.arange(len(p))))
-        kernels = [ComponentKernel.of(p.selected(index), n) for index in parts]
-        if not any(kernel.s.any() for kernel in kernels):
-            return None
-        if len(parts) == 1:
-            kernel = kernels[0]
-            q = p.with_components(kernel.moved(p.means), p.matrices + kernel.matrix)
-            return Smoothing(p, q, kernel.matrix)
-        means, added = p.means.copy(), np.zeros((len(p), p.d, p.d))
-        part = np.zeros(len(p), dtype=np.intp)
-        for k, (index, kernel) in enumerate(zip(parts, kernels, strict=True)):
-            means[index], added[index], part[index] = kernel.moved(means[index]), kernel.matrix, k
-        return Smoothing(p, p.with_components(means, p.matrices + added), added, part)
+        return lump_smoothing(p, n)
+
+
+def lump_smoothing(p: GaussianMixture, n: int, *, singular: bool = False) -> Smoothing | None:
+    """Smooth ``p`` where it is lumpy for ``n`` points; None: nowhere.
+
+    With ``singular`` also along directions in which components have no variance but different
+    means, as a smoother needs (`inference.backward`), unless the means share few values there.
+    """
+    if isinstance(p, Predictive) and not p.smoothable:
+        return None
+    if n < MEANS_PER_AXIS * (p.d + 1) or has_wide_components(p, share_of_components(n, p.d)):
+        return None
+    parts = list(distant_parts(p, np.arange(len(p))))
+    kernels = [ComponentKernel.of(p.selected(index), n, singular) for index in parts]
+    if not any(kernel.s.any() for kernel in kernels):
+        return None
+    if len(parts) == 1:
+        kernel = kernels[0]
+        q = p.with_components(kernel.moved(p.means), p.matrices + kernel.matrix)
+        return Smoothing(p, q, kernel.matrix)
+    means, added = p.means.copy(), np.zeros((len(p), p.d, p.d))
+    part = np.zeros(len(p), dtype=np.intp)
+    for k, (index, kernel) in enumerate(zip(parts, kernels, strict=True)):
+        means[index], added[index], part[index] = kernel.moved(means[index]), kernel.matrix, k
+    return Smoothing(p, p.with_components(means, p.matrices + added), added, part)
 
 
 def share_of_components(n: int, d: int) -> float:
@@ -138,8 +148,8 @@ class ComponentKernel:
     matrix: Array  # (d, d)
 
     @classmethod
-    def of(cls, p: GaussianMixture, n: int) -> ComponentKernel:
-        """Return the kernel for ``n`` points."""
+    def of(cls, p: GaussianMixture, n: int, singular: bool = False) -> ComponentKernel:
+        """Return the kernel for ``n`` points; see `lump_smoothing`."""
         S, W = p.covariance, p.matrices
         W = W if W.ndim == 2 else np.einsum("k,kij->ij", p.weights, W)
         sd = standard_deviations(S.diagonal(), p.means)
@@ -149,10 +159,13 @@ class ComponentKernel:
         white = (axes / root).T / sd
         inside, turn = np.linalg.eigh(symmetric(white @ W @ white.T))
         rho = share_of_components(n, max(len(root), 1))
-        narrow = (inside > NO_SHARE) & (inside < rho)
-        inside = inside[narrow]
+        none = inside <= NO_SHARE
+        everywhere = singular and differ((p.means - p.mean) @ (turn[:, none].T @ white).T)
+        narrow = (inside < rho) & (everywhere | ~none)
+        inside = np.maximum(inside[narrow], 0.0)
         directions = sd[:, None] * ((axes * root) @ turn[:, narrow])
-        directions[W.diagonal() <= 0.0] = 0.0  # exactly
+        if not everywhere:
+            directions[W.diagonal() <= 0.0] = 0.0  # exactly
         matrix = symmetric((directions * (rho - inside)) @ directions.T)
         s = (rho - inside) / (1.0 - inside)
         return cls(p.mean, s, directions, turn[:, narrow].T @ white, matrix)
@@ -161,3 +174,9 @@ class ComponentKernel:
         """Move means towards the mean of all."""
         by = (means - self.mean) @ self.coordinates.T * (np.sqrt(1.0 - self.s) - 1.0)
         return np.asarray(means + by @ self.directions.T)
+
+
+def differ(values: Array) -> bool:
+    """Whether most rows differ from all others, as those of a continuous distribution do."""
+    distinct = len(np.unique(values.round(DIGITS), axis=0)) if values.shape[1] else 0
+    return distinct > len(values) / 2

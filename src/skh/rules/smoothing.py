@@ -39,14 +39,14 @@ class Smoothing:
 
     def displaced(self, points: WeightedPoints) -> WeightedPoints:
         """Return points of ``q`` as points of displaced components of ``p``."""
-        i, (n, d), (gain, root) = points.component, points.x.shape, self._gain_and_root
+        i, (n, d), (gain, root) = points.component, points.x.shape, self.gain_and_root
         gain, root = (a[i] if a.ndim == 3 else np.broadcast_to(a, (n, d, d)) for a in (gain, root))
         by_shrinking, off = self.q.means[i] - self.p.means[i], points.x - self.q.means[i]
         mean = by_shrinking + np.einsum("ni,nij->nj", off, gain)
         return replace(points, mmd=nan, shift=Shift(mean, root, self.part))
 
     @cached_property
-    def _gain_and_root(self) -> tuple[Array, Array]:
+    def gain_and_root(self) -> tuple[Array, Array]:
         """Gain, transposed, and root of the covariance, of all components or of each."""
         gain = self.q.divided(self.kernel)
         return gain, factorize(symmetric(self.p.matrices @ gain))[1]

@@ -22,7 +22,7 @@ from skh.views.figures import (
     grid,
     limits,
 )
-from skh.views.tables import deviations_of, look_reasons, state_names, times_of
+from skh.views.tables import deviations_of, hidden_names, look_reasons, state_names, times_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST_COORDINATES = 6  # drawn unless more are chosen
 BAND_LEVELS = (0.05, 0.25, 0.75, 0.95)  # of a history without quantiles
+TWO_DEVIATIONS = "mean ± 2 standard deviations"
 FEW_STEPS = 40  # up to which single steps are marked
 # Kinds of steps, in the order of the strip's colours.
 KINDS = {"not observed": "white", "one look": FAINT, "not guided": "#9db7d2", "guided": GUIDED_INK}
@@ -45,8 +46,10 @@ def plot(
 ) -> Figure:
     """Draw bands of the state, the ESS with its looks, and the evidence; see `ResultViews.plot`."""
     centred = _checks.boolean("centred", centred)
-    labels = state_names(result, names)
-    shown = chosen(coordinates, labels, MOST_COORDINATES)
+    labels, d = (*state_names(result, names), *hidden_names(result)), result.means.shape[1]
+    shown = chosen(
+        range(min(d, MOST_COORDINATES)) if coordinates is None else coordinates, labels, d
+    )
     states = checked_truth(truth, *result.means.shape)
     heights = [*[1.5] * len(shown), 1.1, 1.1]
     with empty_figure(figure, 8.0, 0.7 + 0.95 * sum(heights)) as drawn:
@@ -54,7 +57,7 @@ def plot(
             len(heights), 1, sharex=True, squeeze=False, height_ratios=heights
         ).ravel()
         for axis, k in zip(axes, shown, strict=False):
-            _state(axis, result, k, None if states is None else states[:, k], centred)
+            _state(axis, result, k, None if states is None or k >= d else states[:, k], centred)
             axis.set_ylabel(f"{labels[k]}\n− its mean" if centred else labels[k])
         _effective_sizes(axes[-2], result)
         _evidence(axes[-1], result)
@@ -78,7 +81,17 @@ def bands(result: Any) -> list[tuple[str, Array, Array]]:
         return found
     deviations = deviations_of(result.covariances)
     low, high = (result.means + side * 2 * deviations for side in (-1, 1))
-    return [("mean ± 2 standard deviations", low, high)]
+    return [(TWO_DEVIATIONS, low, high)]
+
+
+def course(result: Any, k: int) -> tuple[Array, list[tuple[str, Array, Array]]]:
+    """Return the mean (T,) and the bands (label, low, high) of coordinate k of (x, z)."""
+    d = result.means.shape[1]
+    if k < d:
+        found = [(label, low[:, k], high[:, k]) for label, low, high in bands(result)]
+        return result.means[:, k], found
+    mean, sd = result.z_means[:, k - d], deviations_of(result.z_covariances)[:, k - d]
+    return mean, [(TWO_DEVIATIONS, mean - 2 * sd, mean + 2 * sd)]
 
 
 def _pairs(levels: Array) -> list[tuple[int, int]]:
@@ -94,12 +107,11 @@ def _pairs(levels: Array) -> list[tuple[int, int]]:
 def _state(axis: Axes, result: Any, k: int, truth: Array | None, centred: bool) -> None:
     """Draw the bands, the mean and the true course of one coordinate, or these less the mean."""
     times, marker = times_of(result), "o" if len(result.means) <= FEW_STEPS else None
-    found = bands(result)
-    mean = result.means[:, k]
+    mean, found = course(result, k)
     centre = mean if centred else np.zeros(len(mean))
     seen = [mean - centre]
     for i, (label, *sides) in enumerate(found):
-        low, high = (side[:, k] - centre for side in sides)
+        low, high = (side - centre for side in sides)
         axis.fill_between(times, low, high, color=BAND, alpha=0.18 + 0.16 * i, lw=0, label=label)
         seen += [low, high]
     axis.plot(times, mean - centre, marker=marker, ms=2.5, lw=1.3, color=INK, label="mean")

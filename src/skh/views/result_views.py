@@ -64,7 +64,8 @@ class ResultViews:
         truth : (T, d), optional
             True states, drawn as a line; NaN where unknown.
         coordinates : indices or names, optional
-            Which coordinates to draw; by default the first six.
+            Which coordinates to draw; by default the first six.  Those of a hidden part are z0, z1,
+            and so on, or indices from d.
         names : d strings, optional
             Names of the coordinates.
         centred : bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from skh._runtime.optional import require
 from skh._typing import Array
+from skh.files.atomic import as_path, replace_file
 from skh.views.attributes import checked_names
 
 if TYPE_CHECKING:
@@ -29,6 +31,12 @@ def state_names(result: Any, names: Any = None) -> tuple[str, ...]:
         return checked_names(names, d)
     own = getattr(result, "state_names", None)
     return tuple(own) if own else tuple(f"x{k}" for k in range(d))
+
+
+def hidden_names(result: Any) -> tuple[str, ...]:
+    """Return the names of the hidden part, z0, z1, ..., if there is one."""
+    n_z = 0 if result.z_means is None else result.z_means.shape[1]
+    return tuple(f"z{k}" for k in range(n_z))
 
 
 def times_of(result: Any) -> NDArray[Any]:
@@ -126,11 +134,12 @@ def to_dataframe(result: Any, names: Any = None) -> pd.DataFrame:
 
 def to_csv(result: Any, path: str | Path, names: Any = None) -> None:
     """Write the table to a file of comma-separated values; NaN is an empty field."""
-    table = columns(result, names)
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table)
-        writer.writerows(zip(*map(_fields, table.values()), strict=True))
+    table, text = columns(result, names), StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(zip(*map(_fields, table.values()), strict=True))
+    content = text.getvalue().encode()
+    replace_file(as_path("path", path), lambda file: file.write(content))
 
 
 def _fields(column: NDArray[Any]) -> Iterable[Any]:

@@ -52,7 +52,7 @@ def _record(value: Any) -> str:
 
 def _is_default(field: Field[Any], value: Any) -> bool:
     make = field.default_factory
-    default = field.default if make is MISSING else make()  # MISSING if there is none
+    default = field.default if make is MISSING else make()  # MISSING: a required field
     try:
         return bool(type(default) is type(value) and default == value)
     except ValueError:  # of arrays

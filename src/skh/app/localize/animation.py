@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from skh._typing import Array
-from skh.app.localize.figures import ellipse, map_extent, map_image
+from skh.app.localize.figures import ellipse, map_extent, map_image, settled_path
 from skh.app.localize.run import LocalizeRun
 
 MOST_FRAMES = 1500
@@ -25,7 +25,7 @@ PAGE_POLICY = (
 
 def write_animation(run: LocalizeRun, path: Path) -> None:
     """Write the page."""
-    title = f"{run.setup.scenario.log['file']}: {len(run.times)} steps"
+    title = f"{run.setup.scenario.log_path.name}: {len(run.times)} steps"
     data = json.dumps(animation_data(run), separators=(",", ":")).replace("<", "\\u003c")
     page = files("skh.app.localize").joinpath("assets/animation.html").read_text("utf-8")
     parts = {"policy": PAGE_POLICY, "title": escape(title), "data": data}
@@ -38,7 +38,7 @@ def animation_data(run: LocalizeRun) -> dict[str, Any]:
     """Frames with particles, ellipses and paths, as the script of the page takes them."""
     steps = np.unique(np.linspace(0, len(run.times) - 1, MOST_FRAMES).round().astype(int))
     dots = [shown_dots(*run.planar_particles(int(t))) for t in steps]
-    outlines = [ellipse(run.planar[t, :2], run.covariances[t][:2, :2])[::6] for t in steps]
+    outlines = [ellipse(run.planar[t, :2], run.covariances[t][:2, :2])[::2] for t in steps]
     truth = run.true_planar
     return {
         "times": [round(float(t), 4) for t in run.times[steps] - run.times[0]],
@@ -49,7 +49,7 @@ def animation_data(run: LocalizeRun) -> dict[str, Any]:
         "ellipses": packed(np.concatenate(outlines)),
         "outline": len(outlines[0]),
         "truth": None if truth is None else packed(truth[steps]),
-        "path": packed(run.planar[:, :2]),
+        "path": packed(settled_path(run)),
         "steps": steps.tolist(),
         "landmarks": _landmarks(run),
         "map": _map(run),

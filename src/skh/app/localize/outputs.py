@@ -59,7 +59,7 @@ def write_report(run: LocalizeRun, path: Path) -> None:
         path,
         times=run.times,
         names=names_of(run),
-        title=f"{scenario.format} log {scenario.log['file']}",
+        title=f"{scenario.format} log {scenario.log_path.name}",
         settings=settings_of(run),
         truth=None if run.setup.in_space else run.true_planar,
     )

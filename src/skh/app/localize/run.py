@@ -13,7 +13,7 @@ import numpy as np
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import Array
 from skh.app.input_error import one_line
-from skh.app.localize.setup import Setup
+from skh.app.localize.setup import Setup, flat
 from skh.app.run import RULES, StoppedRunError
 from skh.filtering.belief import Belief
 from skh.filtering.model_checks import ZeroLikelihoodError
@@ -98,12 +98,6 @@ class LocalizeRun:
         return flat(states) if isinstance(states, Pose) else np.asarray(states), belief.w
 
 
-def flat(poses: Pose) -> Array:
-    """Rows (x, y, heading of the first axis) of poses in space."""
-    heading = np.arctan2(poses.rotation[:, 1, 0], poses.rotation[:, 0, 0])
-    return np.column_stack([poses.position[:, :2], heading])
-
-
 def spread(chart: Any, states: Any, w: Array) -> Array:
     """Covariance (d, d) of weighted states about their mean."""
     increments = chart.minus(states, chart.mean(states, w))
@@ -173,9 +167,13 @@ def _update_all(
     for t, y in enumerate(steps.observations):
         if t:
             odometry = _after(odometry, steps.controls[t - 1].pose)
+        before = localiser.n_evaluations
         fix = localiser.update(odometry, y)
         assert fix is not None
-        builder.add(fix.belief, summary(fix.belief, levels, means.mean_state) | {"skipped": False})
+        row = summary(fix.belief, levels, means.mean_state)
+        made = localiser.n_evaluations - before  # by all parts of an observation, and searches
+        row |= {"skipped": False, "n_likelihood_evaluations": made}
+        builder.add(fix.belief, row)
         report(t + 1, len(steps))
 
 

@@ -41,7 +41,7 @@ MOTIONS_OF = {
     "landmark-mat": ("velocity",),
     "stereo-mat": ("rates",),
 }
-LOG_KEYS = {"carmen": ("laser",), "mrclam": ("robot",)}
+LOG_KEYS = {"carmen": ("laser", "truth"), "mrclam": ("robot", "truth"), "landmark-mat": ("truth",)}
 
 
 def start_pose(value: Any) -> str | tuple[float, ...]:
@@ -61,6 +61,7 @@ LOCALIZE_SECTIONS: Sections = {
         "robot": values.positive,
         "laser": values.text,
         "steps": values.positive,
+        "truth": values.text,
     },
     "map": {"file": values.text},
     "motion": {
@@ -188,6 +189,11 @@ class LocalizeScenario:
         return self.folder / str(self.log["file"])
 
     @property
+    def truth_path(self) -> Path | None:
+        """Where the true path is, if it is not in the log."""
+        return self.folder / str(self.log["truth"]) if "truth" in self.log else None
+
+    @property
     def map_path(self) -> Path | None:
         """Where the map is."""
         return None if self.map is None else self.folder / self.map
@@ -245,7 +251,7 @@ def check_format(scenario: LocalizeScenario) -> None:
             if key != "model" and key not in keys[name]:
                 known = f"its keys are {listed(keys[name])}{did_you_mean(key, keys[name])}"
                 raise scenario.error(section, key, f"is not a key of {name!r}; {known}")
-    for key in ("robot", "laser"):
+    for key in ("robot", "laser", "truth"):
         if key in scenario.log and key not in LOG_KEYS.get(form, ()):
             raise scenario.error("log", key, f"is not a key of the format {form!r}")
     if (scenario.map is None) == (form == "carmen"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from skh.robotics import (
     ImuRates,
     LikelihoodFieldModel,
     OmniDrive,
+    PlanarPath,
     RangeBearing,
     StereoCamera,
     Timeline,
@@ -31,6 +32,7 @@ from skh.robotics import (
     read_stereo_log,
     timeline_of,
 )
+from skh.trajectory import read_tum
 
 LASER_DEFAULTS = {  # as if of 4.5 beams: neither beams nor scans are independent
     **{"max_range": 8.0, "max_beams": 45, "power": 0.1},
@@ -74,6 +76,7 @@ def set_up(scenario: LocalizeScenario) -> Setup:
     if scenario.map_path is not None:
         with bad_file(scenario, "map"):
             grid = read_map(scenario.map_path)
+    log = _with_truth(scenario, log)
     with bad_value(scenario, "steps"):
         timeline = timeline_of(log, **scenario.steps)
     if "steps" in scenario.log:
@@ -111,14 +114,13 @@ def check_outputs(scenario: LocalizeScenario) -> None:
 
 
 @contextmanager
-def bad_file(scenario: LocalizeScenario, section: str) -> Iterator[None]:
+def bad_file(scenario: LocalizeScenario, section: str, key: str = "file") -> Iterator[None]:
     """Turn errors of a reader into one line; readers name the file themselves."""
-    path = scenario.log_path if section == "log" else scenario.map_path
     try:
         yield
     except OSError as error:
-        what = error.strerror or one_line(error)
-        raise scenario.error(section, "file", f"cannot be read: {what}: {path}") from error
+        what = f"cannot be read: {error.strerror or one_line(error)}: {error.filename}"
+        raise scenario.error(section, key, what) from error
     except (ValueError, ImportError) as error:
         raise InputError(one_line(error)) from error
 
@@ -142,6 +144,15 @@ def _read_log(scenario: LocalizeScenario) -> Any:
     }
     with bad_file(scenario, "log"):
         return readers[scenario.format]()
+
+
+def _with_truth(scenario: LocalizeScenario, log: Any) -> Any:
+    """The log with the true path of a TUM file, if the scenario names one."""
+    if scenario.truth_path is None:
+        return log
+    with bad_file(scenario, "log", "truth"):
+        path = read_tum(scenario.truth_path)
+    return replace(log, truth=PlanarPath(path.times, flat(Pose(path.positions, path.rotations))))
 
 
 def _model(scenario: LocalizeScenario, section: str, choices: dict[str, tuple[str, ...]]) -> str:
@@ -269,3 +280,9 @@ def _first_pose(scenario: LocalizeScenario, timeline: Timeline, pose: Any) -> An
         message = f"must be a pose: the truth is unknown at the first step, {timeline.times[0]} s"
         raise scenario.error("start", "pose", message)
     return timeline.truth[0]
+
+
+def flat(poses: Pose) -> Array:
+    """Rows (x, y, heading of the first axis) of poses in space."""
+    heading = np.arctan2(poses.rotation[:, 1, 0], poses.rotation[:, 0, 0])
+    return np.column_stack([poses.position[:, :2], heading])

@@ -14,6 +14,7 @@ format = "carmen"           # carmen (laser scans and a map), mrclam, landmark-m
 file = "robotdata1.log.gz"  # may be compressed; for mrclam the folder of the data set
 # laser = "FLASER"          # carmen: the messages to use; FLASER, ROBOTLASER1, RAWLASER1 or L
 # robot = 1                 # mrclam: which robot
+# truth = "truth.tum"       # true poses in a TUM file, where the log has none (not stereo-mat)
 # steps = 500               # only the first so many; all by default
 
 [map]                       # carmen only: the other formats have landmarks in their logs

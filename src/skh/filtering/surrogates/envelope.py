@@ -36,35 +36,19 @@ LIFT_NOISE = 10.0  # noise of a value over a, per unit of log-likelihood above t
 NEAR_ENVELOPE = 0.3  # a value this far above the envelope, over 1 + its depth, is explained
 REWEIGHTINGS = 6  # iterations
 NEIGHBOURS = 2  # of the best point, in addition to d - 1, that give the width of a guess
-FAR = 2.0  # distance of another start from the best point, over the width of a guess
-OTHER_DEPTH = 20.0  # log-likelihood of another start below the best, at most
 LEAST_SQUARE = 1e-12  # squared width of a guess, whitened
 
 
-def fit_surrogate(
-    z: Array, log_likelihood: Array, information: Array | None, *, other: bool = False
-) -> Parabola:
+def fit_surrogate(z: Array, log_likelihood: Array, information: Array | None) -> Parabola:
     """Fit a parabola through all points where that explains them, else near the best.
 
-    ``information`` is that expected in the coordinates z.  With ``other``, the second best region
-    is taken if there is one.
+    ``information`` is that expected in the coordinates z.
     """
     level = relative_to_best(log_likelihood)
     parabola = fit_parabola(z, level, information)
     if parabola.unexplained < MAX_UNEXPLAINED:
         return parabola
-    return fit_envelope(z, level, information, start_of(z, level, other))
-
-
-def start_of(z: Array, level: Array, other: bool) -> int:
-    """Row of the best point or, if wanted, of the best one that is far from it."""
-    best = int(level.argmax())
-    if not other:
-        return best
-    square = ((z - z[best]) ** 2).sum(axis=1)
-    far = square > FAR**2 * z.shape[1] * guessed_variance(z, best)
-    second = int(np.where(far, level, -np.inf).argmax())
-    return second if far[second] and level[second] > -OTHER_DEPTH else best
+    return fit_envelope(z, level, information, int(level.argmax()))
 
 
 def fit_envelope(z: Array, level: Array, information: Array | None, start: int) -> Parabola:

@@ -28,6 +28,7 @@ import numpy as np
 
 from skh._typing import Array, Indices
 from skh.filtering.likelihood_information import UNEXPECTED_SHARE
+from skh.filtering.surrogates.target import Target
 from skh.gaussians.bump import Bump
 from skh.gaussians.linear_algebra import factorize, inverse_triangle, symmetric
 from skh.gaussians.mixture import GaussianMixture
@@ -39,6 +40,7 @@ VARIANCES_OF_INFORMATION = (0.0, 0.25)  # kappa where F is known: H is F, or F w
 RELEARNED = 3  # fits without information whose S is the curvature of the previous fit
 LEAST_SPREAD = 1e-300  # variance of log-likelihoods, to divide by
 LEAST_FREEDOM = 1e-15  # share of a value that its fit leaves as residual; less is rounding
+TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
 REGRESSION_RIDGE = 1e-6  # of c and b where H was clamped, relative to the features' unit
 
 
@@ -86,6 +88,14 @@ class Parabola:
     def __call__(self, z: Array) -> Array:
         """Values at the rows of z."""
         return np.asarray(self.c + z @ self.b - 0.5 * squares(z, self.H))
+
+    def target(
+        self, p: GaussianMixture, frame: Whitening, m: int, sure: bool, rng: np.random.Generator
+    ) -> Target:
+        """Return p times the exponential of the parabola, or of a flatter one if not ``sure``."""
+        bump = frame.bump(self).power(1.0 if sure else TRIAL_POWER)
+        q, log_norm = p.times(bump)
+        return Target(q, bump.log, log_norm)
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,12 +123,7 @@ def from_particles(
     (2, 1)
     """
     _check_methods(ssm)
-    if parent is not None:
-        _checks.boolean("parent", parent)
-    if draws is not None:
-        _checks.positive_int("draws", draws)
-    if observation_metric is not None and not callable(observation_metric):
-        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
+    _check_options(parent, draws, observation_metric)
     law = law_of(ssm, "PX0")
     space = state_space(ssm, law)
     initial = prior_of_law(space, law)
@@ -140,11 +135,25 @@ def from_particles(
         model = ParticlesModel(space, initial, observation_metric)
         model.transition(0, x)  # raises if its law has other shapes than x
         return model
-    return replace(simulated(space, initial, x, draws), observation_metric=observation_metric)
+    return simulated(space, initial, x, draws, observation_metric)
+
+
+def _check_options(parent: Any, draws: Any, observation_metric: Any) -> None:
+    """Validate the options of `from_particles`."""
+    if parent is not None:
+        _checks.boolean("parent", parent)
+    if draws is not None:
+        _checks.positive_int("draws", draws)
+    if observation_metric is not None and not callable(observation_metric):
+        raise TypeError(f"observation_metric must be a function, got {observation_metric!r}")
 
 
 def simulated(
-    space: StateSpace, initial: GaussianMixture, x: Array, draws: int | None
+    space: StateSpace,
+    initial: GaussianMixture,
+    x: Array,
+    draws: int | None,
+    observation_metric: Callable[[int, Array], Array] | None,
 ) -> SimulatorModel:
     """Return a model whose transition is drawn, by quantile functions if it has such."""
     law, k = space.law_of_next(0, x), None
@@ -152,9 +161,12 @@ def simulated(
         k = space.d
     else:
         check_drawable(law, len(x), space.d, f"{type(space.ssm).__name__}.PX at t=1")
-    return from_simulator(
-        initial, space.simulate_next, space.log_likelihood, draws=draws, noise_dim=k
+    functions = (space.simulate_next, space.log_likelihood)
+    model = from_simulator(
+        initial, *functions, draws=draws, noise_dim=k, observation_metric=observation_metric
     )
+    assert isinstance(model, SimulatorModel)  # without workers
+    return model
 
 
 def _check_methods(ssm: Any) -> None:

@@ -139,7 +139,7 @@ if (run.rows > 1) {
   const choice = element("select");
   choice.id = "observed-row";
   choice.setAttribute("aria-label", "observed number");
-  for (let j = 0; j < run.rows; j++) choice.append(new Option(`y${j}`, j));
+  run.observedNames.forEach((name, j) => choice.append(new Option(name, j)));
   choice.addEventListener("change", () => change({ observed: Number(choice.value) }));
   byId("observed-value").before(choice, " ");
 }

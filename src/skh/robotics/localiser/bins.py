@@ -43,7 +43,7 @@ class Bins:
     def masses(self, poses: Array, w: Array) -> Array:
         """Weights of the boxes that are not empty."""
         _, box = np.unique(self.boxes(poses), axis=0, return_inverse=True)
-        return np.bincount(box.ravel(), w)
+        return np.bincount(box.ravel(), w).astype(np.float64)
 
     def perplexity(self, poses: Array, w: Array) -> float:
         """Number of boxes that matter, the exponential of the entropy of their weights.

@@ -20,15 +20,15 @@ from skh.robotics.controls import BodyStep
 from skh.robotics.localiser.bins import Bins
 from skh.robotics.localiser.clusters import Cluster, clusters_of
 from skh.robotics.localiser.driven import Driven
-from skh.robotics.localiser.free_space import free_space
 from skh.robotics.localiser.lost import LostTest
 from skh.robotics.localiser.search import Search
+from skh.robotics.localiser.start import free_space
 from skh.robotics.timeline import Thresholds
 from skh.rules.base import Rule
 
 WIDE = (1.0, 0.5)  # metres and radians: standard deviations of injected components
 DECISIVE = 7.0  # lead in log-evidence that decides for the second hypothesis, 1 to 1,000
-MEMORY = 30  # updates that a lead is made of
+LEAD_MEMORY = 30  # updates that a lead is made of
 SAME_PLACE = 1.0  # metres between two hypotheses that are one
 SAME_HEADING = 0.5  # radians between them
 STEPS_TO_DECIDE = 150  # updates after which a second hypothesis is dropped
@@ -92,17 +92,17 @@ class Localiser:
     Examples
     --------
     >>> import skh
-    >>> from skh.robotics import DifferentialDrive, LikelihoodFieldModel, Localiser
+    >>> from skh.robotics import BeamModel, DifferentialDrive, Localiser
     >>> grid = skh.models.office()
     >>> angles = np.linspace(-np.pi, np.pi, 60, endpoint=False)
-    >>> laser = LikelihoodFieldModel(grid, angles, max_range=20.0, power=0.2)
+    >>> laser = BeamModel(grid, angles, max_range=20.0, power=0.2)
     >>> localiser = Localiser(grid, DifferentialDrive(*[0.02] * 4), laser, n=(50, 4000), rng=0)
     >>> rng, pose = np.random.default_rng(1), np.array([2.0, -3.0, 0.5])
     >>> for _ in range(8):
-    ...     fix = localiser.update(pose, laser.observe(pose, rng))
+    ...     fix, pose_before = localiser.update(pose, laser.observe(pose, rng)), pose
     ...     pose = pose + [0.3 * np.cos(pose[2]), 0.3 * np.sin(pose[2]), 0.2]
-    >>> fix.settled, len(fix.belief.x)
-    (True, 50)
+    >>> fix.settled, len(fix.belief.x), bool(abs(fix.pose - pose_before).max() < 0.2)
+    (True, 50, True)
     """
 
     def __init__(
@@ -195,12 +195,12 @@ class Localiser:
     def _compare(self, second: Search, before: tuple[float, float]) -> None:
         """Update the lead of the second hypothesis; go on with the better one, keep the other.
 
-        The lead is the difference of log-evidence, of the last `MEMORY` updates or so: where a map
+        The lead is the difference of log-evidence, in the last updates (`LEAD_MEMORY`): where a map
         is out of date, a wrong hypothesis may lead for a while.  That of a search of the whole map
         begins low, by the share of the map that fits: this is how improbable it is to be anywhere.
         """
         first, other = self._main.log_evidence - before[0], second.log_evidence - before[1]
-        self._lead, self._age = (1 - 1 / MEMORY) * self._lead + other - first, self._age + 1
+        self._lead, self._age = (1 - 1 / LEAD_MEMORY) * self._lead + other - first, self._age + 1
         if self._lead > DECISIVE and second.resolved:
             self._main, self._second = second, self._main
             self._lead, self._age, self.lost = -self._lead, 0, False

@@ -7,7 +7,7 @@ from math import sqrt
 
 from skh import _checks
 
-LARGEST = 4.0  # standard deviations that one observation counts: a single one is no alarm
+LARGEST_SHORTFALL = 4.0  # standard deviations that one observation counts: a single one is no alarm
 
 
 @dataclass
@@ -45,8 +45,8 @@ class LostTest:
         if self._count >= self.learning:
             deviation = sqrt(self._square) or 1.0
             below = (self._mean - increment) / deviation
-            self._sum = max(self._sum + min(below, LARGEST) - self.slack, 0.0)
-        if self._sum == 0.0:
+            self._sum = max(self._sum + min(below, LARGEST_SHORTFALL) - self.slack, 0.0)
+        if self._sum < self.alarm / 2:  # learning only what is good would make all else unusual
             self._learn(increment)
         return self._sum > self.alarm
 

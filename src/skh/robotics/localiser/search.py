@@ -34,8 +34,8 @@ from skh.rules.sampling import QuasiMonteCarlo
 PER_BOX = 20  # points for each box that matters, while there are several clusters
 KEPT_SHARE = 0.3  # effective share of the points after a part of an observation
 LEAST_PART = 0.1  # of an observation; a smaller rest joins the part before
-CALMING = 0.7  # of the moves, with each observation: they must not keep a belief wide
-SEVERAL = 6  # times the least number of points, while there are several clusters
+CALMING = 0.8  # of the moves, with each observation: they must not keep a belief wide
+SEVERAL = 8  # times the least number of points, while there are several clusters
 APART = 2.0  # boxes: standard deviation of the place in a belief of several clusters
 BISECTIONS = 30
 
@@ -126,7 +126,7 @@ class Search:
         least = self.least if settled else SEVERAL * self.least
         n = int(min(max(PER_BOX * size, least), self.most)) if not settled else self.least
         self.resolved = settled or n < self.most
-        spacing = 0.0 if self.resolved else CALMING**self._looked * (size / n) ** (1 / 3)
+        spacing = 0.0 if settled else CALMING**self._looked * (size / n) ** (1 / 3)
         self.model.spread = spacing * self.bins.widths
         if settled != self.settled:
             self.settled = settled

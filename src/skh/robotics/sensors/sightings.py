@@ -168,7 +168,7 @@ class RangeBearing:
         widths = np.log([self.longest, self.view])
         with np.errstate(divide="ignore"):  # none or all are outliers
             log_shares = np.log([1.0 - self.outliers, self.outliers])
-        return log_shares - np.stack([measured @ sd + average, measured @ widths], axis=1)
+        return np.asarray(log_shares - np.stack([measured @ sd + average, measured @ widths], 1))
 
     def _factor(self, has_range: bool, has_bearing: bool) -> float:
         """Share of the Gaussian's information that outliers leave."""

@@ -1,0 +1,127 @@
+"""The gate of a second look: whether the pilot's likelihoods are worth following, and by what.
+
+Near-zero regret: where a surrogate of the likelihood does not promise a larger effective sample
+size than the ordinary step has, there is no second look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, inf, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from skh._typing import Array
+from skh.filtering.likelihood_information import relative_to_best
+from skh.filtering.looks import Taken, weighted_ess
+from skh.filtering.plans import Look
+from skh.filtering.surrogates.base import Surrogate
+from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
+from skh.filtering.surrogates.parabola import Parabola, Whitening
+from skh.filtering.surrogates.process import fit_process
+from skh.gaussians.predictive import Predictive
+from skh.gaussians.separation import split
+from skh.kernels.quadrature_weights import resolution
+from skh.rules.base import WeightedPoints
+
+POINTS_PER_COEFFICIENT = 0.5  # of the whole parabola, to go where the pilot has not been
+POINTS_PER_SLOPE_WITH_FLOOR = 6  # the same where a floor hides most of the likelihood
+MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to guess between them
+PARTS_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
+PARTS_SHARE = 0.2  # of the mass, for each of two parts that one parabola cannot describe
+WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
+BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
+LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
+LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
+SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
+EXACT_ERROR = 1e-3  # the same, at which the likelihood is taken for a parabola everywhere
+MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more needs a trial
+
+
+class Verdict(NamedTuple):
+    """The judgement of the pilot: whether to guide, by which surrogate, and why."""
+
+    fit: Parabola | None  # None: take the ordinary step
+    frame: Whitening
+    information: Array | None  # in the frame
+    error: float
+    reason: str
+
+    def look(self, n: int, ess: float) -> Look:
+        """Describe a look of ``n`` points."""
+        return Look(n, ess, self.reason, self.error)
+
+    def sure(self, p: Predictive) -> bool:
+        """Whether the surrogate needs no trial: it is accurate, and the pilot saw the peak."""
+        if self.fit is None or self.error >= SURE_ERROR:
+            return False
+        if self.error < EXACT_ERROR:
+            return True
+        mean = p.times(self.frame.bump(self.fit))[0].mean
+        return bool(self.fit(self.frame(mean[None]))[0] < MAX_CLIMB)
+
+    def surrogate(self, looks: Sequence[Taken], sure: bool) -> Surrogate:
+        """Fit to all evaluations: a parabola, or over a floor a process if it predicts better.
+
+        Until a look succeeds the process is for exploring, and the parabola is not fitted again.
+        """
+        z = self.frame(np.concatenate([look.points.x for look in looks]))
+        level = relative_to_best(np.concatenate([look.log_likelihood for look in looks]))
+        first, fit = len(looks) == 1, self.fit
+        if fit is None or (not first and (sure or not fit.floor)):
+            fit = fit_surrogate(z, level, self.information)
+        if not fit.floor:
+            return fit
+        process = fit_process(z, level, self.information)
+        if not first and not sure:
+            return process
+        w = looks[0].points.w if first else np.ones(len(z))
+        errors = weighted_error(fit, level, w), weighted_error(process, process.values, w)
+        return fit if errors[0] < errors[1] else process
+
+
+def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdict:
+    """Fit a surrogate to the pilot and decide whether to guide the other points by it."""
+    frame, F = Whitening.of(p), p.information
+    F = None if F is None else frame.L.T @ F @ frame.L
+    n1 = len(pilot.points)
+
+    def verdict(reason: str, fit: Parabola | None = None, error: float = nan) -> Verdict:
+        return Verdict(fit, frame, F, error, reason)
+
+    if pilot.ess == 0.0:
+        return verdict("the likelihood is zero at the pilot")
+    if pilot.efficiency > BROAD_EFFICIENCY:
+        return verdict("the likelihood is broad")
+    if split(p, n, PARTS_RESOLUTION * p.covariance, PARTS_SHARE * n) is not None:
+        return verdict("the predictive has parts far apart")
+    level = relative_to_best(pilot.log_likelihood)
+    fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, F)
+    error = weighted_error(fit, level, pilot.points.w)
+    ordinary = weighted_ess(points.w, fit(frame(points.x))) * float(points.w @ points.w)
+    share = min(ordinary, pilot.efficiency)
+    if share < WORTHWHILE * (n - n1) / n * exp(-(min(error, 1e3) ** 2)):
+        return verdict("guided: the surrogate is accurate", fit, error)
+    if is_lost(fit, pilot):
+        return verdict("guided: the pilot missed the peak", fit, error)
+    return verdict("a second look does not promise more", None, error)
+
+
+def is_lost(fit: Parabola, pilot: Taken) -> bool:
+    """Whether the pilot hardly saw the peak, but the surrogate shows the way to it."""
+    n1, d = pilot.points.x.shape
+    if not fit.floor:
+        few = pilot.ess < LOST_ESS or pilot.efficiency < LOST_EFFICIENCY
+        determined = n1 >= POINTS_PER_COEFFICIENT * (d + 1) * (d + 2) / 2
+        return few and determined and fit.unexplained < MAX_UNEXPLAINED
+    dense = n1 >= POINTS_PER_SLOPE_WITH_FLOOR * (d + 1) and resolution(n1, d) < MAX_SPACING
+    return dense and pilot.efficiency < LOST_EFFICIENCY
+
+
+def weighted_error(fit: Surrogate, values: Array, w: Array) -> float:
+    """Root mean square of leave-one-out errors where the likelihood or its surrogate is large."""
+    if fit.left_out is None:
+        return inf
+    share = w * np.exp(np.minimum(np.maximum(values, fit.left_out), 0.0))
+    return float(np.sqrt(share @ (values - fit.left_out) ** 2 / share.sum()))

@@ -126,9 +126,8 @@ def linear() -> None:
     ratio = np.array(list(fit.standard_errors.values())) / exact
     print(f"AR(1) + noise, T=100, n=30, 20 starts: {sum(m < 0.02 for m in missed)} within 0.02;")
     print(f"  log-evidence missed: median {np.median(missed):.4f}, most {max(missed):.4f};")
-    print(
-        f"  {np.median(runs, axis=0)[0]:.0f} filters, {np.median(runs, axis=0)[1]:,.0f} likelihoods,"
-    )
+    filters, likelihoods = np.median(runs, axis=0)[:2]
+    print(f"  {filters:.0f} filters, {likelihoods:,.0f} likelihoods,")
     print(f"  {seconds:.1f} s per fit; standard errors / exact: {np.round(ratio, 3)}")
     ys = rotation(1.0, 0.3).simulate(60, rng=0)[1]
 

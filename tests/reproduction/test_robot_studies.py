@@ -9,14 +9,17 @@ import typer
 from scipy import stats
 
 import made_up_logs
+from pages import ROOT, on_page
 from skh.cli import chosen, with_data
 from skh.reproduction.catalogue import EXPERIMENTS
+from skh.reproduction.engine.archive import write_archive
 from skh.reproduction.engine.record import Record
 from skh.reproduction.engine.task import run_tasks
 from skh.reproduction.mrclam.tasks import Mrclam, of_robot
 from skh.reproduction.robots.claims import at_most, few_like_many, never_worse
 from skh.reproduction.robots.figures import pictures_of
 from skh.reproduction.robots.log import Log, normalised_squares
+from skh.reproduction.robots.pages import MARKED, main
 from skh.reproduction.robots.runs import filtered
 from skh.reproduction.robots.statistics import moments, reference_errors, whole_runs
 from skh.reproduction.robots.tables import tables
@@ -107,7 +110,7 @@ def test_tables_and_figures_show_every_rule(records):
     assert text.count("| PF |") == 2
     assert text.count("| reference |") == 1
     names = [picture.name for picture in pictures_of("mrclam", "MRCLAM", records)]
-    assert names == [f"mrclam-robot-1-{k}" for k in ("seeds", "path", "time", "n", "split")]
+    assert names == [f"mrclam-robot-1-{k}" for k in ("seeds", "time", "n", "split", "path")]
 
 
 def test_errors_are_normalised_by_the_covariance():
@@ -183,3 +186,27 @@ def test_the_command_says_what_is_missing(monkeypatch, tmp_path, capsys):
     assert "mixture" in (names := {e.name for e in left})
     assert "mrclam" not in names
     assert "mrclam skipped: data not found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("page", ["docs/starry_night.md", "docs/mrclam.md"])
+def test_examples_on_the_pages_of_logs_run(page):
+    states = on_page(page)["result"].mean_states
+    assert np.isfinite(getattr(states, "position", states)).all()
+
+
+def test_pages_are_renewed_from_records(records, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- records of mrclam -->\nold\n<!-- end of records -->\nb\n")
+    main(tmp_path, [page])  # no records there
+    assert "\nold\n" in page.read_text()
+    about = {"fingerprint": {"configuration": {}, "versions": {}}, "tasks": 1, "finished": 1}
+    about |= {"machine": {"processor": "", "cores": ""}, "seconds": 1.0}
+    write_archive(tmp_path, {"mrclam": (list(records), about)})
+    main(tmp_path, [page])
+    text = page.read_text()
+    assert "\nold\n" not in text
+    assert text.count("| default |") == 2
+    assert "undecided" in text
+    assert "renewed" in capsys.readouterr().out
+    for name in ("starry_night", "mrclam"):
+        assert MARKED.search((ROOT / "docs" / f"{name}.md").read_text())

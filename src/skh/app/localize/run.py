@@ -18,7 +18,8 @@ from skh.app.run import RULES, StoppedRunError
 from skh.filtering.belief import Belief
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.result import FilterResult, summary
-from skh.filtering.series import ResultBuilder, particle_filter
+from skh.filtering.result_builder import ResultBuilder
+from skh.filtering.series import particle_filter
 from skh.geometry.charted import Charted
 from skh.geometry.charted_states import states_of
 from skh.geometry.charts import SE2, SE3, Pose, in_space

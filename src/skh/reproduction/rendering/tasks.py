@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from functools import lru_cache
 from typing import ClassVar, Self
 
@@ -59,14 +60,13 @@ class Rendering(LogStudy):
         return flight_log(self.T, self.pixels, tells=True)
 
     def tasks(self) -> list[Task]:
-        """As for other logs, but references last: they take as long as all the rest."""
-        return sorted(super().tasks(), key=lambda task: task.cell[1] == REFERENCE)
-
-    def _tasks_of(self, log: str, run: int) -> Iterator[Task]:
-        yield from super()._tasks_of(log, run)
-        for n, seeds in self.many:
-            if run < seeds:
-                yield Task(self.name, (log, "PF", n), run, cost=n / 10)
+        """As for other logs and more random particles; references last, for they take longest."""
+        more = [
+            Task(self.name, (log, "PF", n), run, cost=n / 10)
+            for log, (n, seeds) in product(self.logs, self.many)
+            for run in range(seeds)
+        ]
+        return sorted([*super().tasks(), *more], key=lambda task: task.cell[1] == REFERENCE)
 
     def work(self, task: Task) -> Iterator[Record]:
         """Run one task."""

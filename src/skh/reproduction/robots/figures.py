@@ -177,11 +177,16 @@ def _split(records: Sequence[Record], rule: str, n: int) -> Array:
     return np.asarray(1e3 * np.median(parts / steps, axis=1))
 
 
+def all_errors(name: str, title: str, records: Sequence[Record]) -> list[style.Picture]:
+    """The four figures of a log without its map, errors over seeds first."""
+    draw = (over_seeds, over_time, against_n, time_split)
+    return [figure(name, title, records) for figure in draw]
+
+
 def pictures_of(name: str, title: str, records: Sequence[Record]) -> list[style.Picture]:
-    """The figures of each log: errors over seeds first, then the path on the map."""
-    draw = (over_seeds, trajectory, over_time, against_n, time_split)
+    """The figures of each log, and the path on the map."""
     found = []
     for log, of_log in logs_of(records).items():
         file, words = f"{name}-{log.replace(' ', '-')}", f"{title}, {log}"
-        found += [figure(file, words, of_log) for figure in draw]
+        found += [*all_errors(file, words, of_log), trajectory(file, words, of_log)]
     return found

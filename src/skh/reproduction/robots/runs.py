@@ -56,7 +56,6 @@ def whole_run(start: Record, log: Log, result: FilterResult) -> Record:
     scored, seconds = log.scored(), result.seconds
     assert seconds is not None
     error, nees = _errors(log, result, scored)
-    looks = result.n_looks
     return replace(
         start,
         rmse=float(np.sqrt(np.mean(error**2))),
@@ -64,7 +63,7 @@ def whole_run(start: Record, log: Log, result: FilterResult) -> Record:
         ess=float(result.ess.mean()),
         n_particles=float(result.n_particles.mean()),
         likelihood_evaluations=int(result.n_likelihood_evaluations.sum()),
-        guided=float(np.mean(looks > 1)) if looks is not None else 0.0,
+        guided=float(np.mean([len(looks) > 1 for looks in result.looks])) if result.looks else 0.0,
         seconds=float(np.sum(seconds.total)),
         rule_seconds=float(np.sum(seconds.rule)),
         likelihood_seconds=float(np.sum(seconds.likelihood)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from skh.reproduction.robots.statistics import (
 from skh.reproduction.robots.study import REFERENCE
 from skh.reproduction.statistics import MissingError
 
-Column = Callable[..., Array]  # of the records of a log, selected by rule and n
+CELLS = "Cells: median (quartiles; worst) over seeds."
 HEADS = (
     *("rule", "N", "seeds", "RMSE to truth, m", "median NEES", "median distance to reference, m"),
     *("ESS", "steps guided", "ms per step", "rule / likelihood / rest, ms"),
@@ -28,10 +28,7 @@ HEADS = (
 
 def tables(records: Sequence[Record]) -> str:
     """One table per log; cells are median (quartiles; worst) over seeds."""
-    found = [
-        "Median (quartiles; worst) over seeds. NEES: normalised squared error of the position, "
-        "its median over time.\n"
-    ]
+    found = [f"{CELLS} NEES: normalised squared error of the position, its median over time.\n"]
     for name, of_log in logs_of(records).items():
         found += [f"## {name}\n", table(of_log)]
     return "\n".join(found)

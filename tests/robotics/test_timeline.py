@@ -80,6 +80,10 @@ def test_thresholds_skip_readings_until_something_happened():
     np.testing.assert_allclose(steps.times, [0.0, 5.5, 6.0, 6.5, 7.0, 7.5, 8.0, 8.5, 9.0, 9.5])
     steps = merge(odometry, scans_at(times), min_way=0.49, max_wait=1.99)
     np.testing.assert_allclose(steps.times[:3], [0.0, 2.0, 4.0])
+    steps = merge(odometry, scans_at(times), min_wait=2.0)
+    np.testing.assert_allclose(steps.times, [0.0, 2.0, 4.0, 6.0, 8.0])
+    steps = merge(odometry, scans_at(times), min_way=0.49, min_wait=1.0)
+    np.testing.assert_allclose(steps.times, [0.0, 5.5, 6.5, 7.5, 8.5, 9.5])
     turn = Odometry(times, np.column_stack([0 * x, 0 * x, 4 * x]))
     assert len(merge(turn, scans_at(times), min_turn=1.99)) == 10
     assert len(merge(odometry, scans_at(times), min_way=0.0)) == len(times)

@@ -57,9 +57,9 @@ def shown_area(run: LocalizeRun) -> tuple[Array, Array]:
     if run.setup.grid is None and run.setup.landmarks is not None:
         points.append(run.setup.landmarks[:, :2])
     rows = np.concatenate(points)
-    margin = MARGIN if run.setup.grid is not None else 0.1 * float(np.ptp(rows, axis=0).max())
-    low, high = np.nanmin(rows, axis=0) - margin, np.nanmax(rows, axis=0) + margin
-    return low, high
+    low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
+    margin = MARGIN if run.setup.grid is not None else max(0.1 * float((high - low).max()), 0.1)
+    return low - margin, high + margin
 
 
 def first_label(t: int) -> str:

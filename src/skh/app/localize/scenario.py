@@ -104,6 +104,7 @@ LOCALIZE_SECTIONS: Sections = {
         "min_way": values.not_below_zero,
         "min_turn": values.not_below_zero,
         "max_wait": values.seconds,
+        "min_wait": values.seconds,
         "max_gap": values.seconds,
         "window": values.not_below_zero,
     },

@@ -179,7 +179,8 @@ def _velocity(scenario: LocalizeScenario, log: Any) -> VelocityMotion:
     if noise is None:
         noise = MRCLAM_NOISE
         if scenario.format == "landmark-mat":
-            noise = (log.forward_variance**0.5, 0.0, log.turning_variance**0.5)
+            ahead = log.forward_variance**0.5  # and aside: real robots slip, or look askew
+            noise = (ahead, ahead, log.turning_variance**0.5)
     if len(noise) != 3:
         raise ValueError(f"noise must have 3 numbers: ahead, left, turning, got {len(noise)}")
     names = [f"alpha{k}" for k in range(1, len(alphas) + 1)]

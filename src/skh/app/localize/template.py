@@ -25,7 +25,8 @@ file = "wean.dat.gz"        # the yaml file of a ROS map, or a CARMEN map
 #                           # stereo-mat: rates
 # alpha = [0.01, 0.01, 0.02, 0.01]  # as of AMCL: 4 of differential, 5 of omni, up to 6 of velocity
 # noise = [0.3, 0.0, 0.9]   # velocity: deviations of the speeds ahead, to the left, turning;
-#                           # rates: 3 of velocities and 3 of turn rates; by default the log's own
+#                           # rates: 3 of velocities and 3 of turn rates; by default the log's own,
+#                           # to the left as ahead
 
 [sensor]
 # model = "likelihood_field"  # carmen: likelihood_field or beam
@@ -55,6 +56,7 @@ pose = "anywhere"           # [x, y, heading], "truth" (of the log), or "anywher
 min_way = 0.2               # after moving so far
 min_turn = 0.2              # or turning so far
 # max_wait = 10.0           # or waiting so long
+# min_wait = 1.0            # in any case after so long: readings in a row have the same errors
 # max_gap = 1.0             # steps without a reading, where there is none for so long
 # window = 0.0              # readings within this time are one step
 

@@ -126,7 +126,7 @@ def linear() -> None:
     ratio = np.array(list(fit.standard_errors.values())) / exact
     print(f"AR(1) + noise, T=100, n=30, 20 starts: {sum(m < 0.02 for m in missed)} within 0.02;")
     print(f"  log-evidence missed: median {np.median(missed):.4f}, most {max(missed):.4f};")
-    filters, likelihoods = np.median(runs, axis=0)[:2]
+    filters, likelihoods = np.median(runs, axis=0)
     print(f"  {filters:.0f} filters, {likelihoods:,.0f} likelihoods,")
     print(f"  {seconds:.1f} s per fit; standard errors / exact: {np.round(ratio, 3)}")
     ys = rotation(1.0, 0.3).simulate(60, rng=0)[1]
@@ -137,9 +137,8 @@ def linear() -> None:
     top = best(exact_evidence, [1.0, -1.0])[0]
     for start in ({"gain": 0.5, "r": 1.0}, {"gain": 1.5, "r": 0.1}):
         fit = skh.fit(rotation, ys, start, bounds={"r": (0, None)}, n=100, rng=0)
-        missed_here = top - exact_evidence(
-            np.array([fit.parameters["gain"], np.log(fit.parameters["r"])])
-        )
+        end = np.array([fit.parameters["gain"], np.log(fit.parameters["r"])])
+        missed_here = top - exact_evidence(end)
         print(f"LGSS3, T=60, n=100: missed {missed_here:.4f} from {start}")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from skh import _checks
 from skh._typing import Array
 
-FARTHEST = 500.0  # of a coordinate on a log or logit scale: exp of it is finite
+FARTHEST_COORDINATE = 500.0  # of a coordinate on a log or logit scale: exp of it is finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,9 @@ class Bounds:
 
     def values(self, z: Array) -> Array:
         """Return the parameters (..., p) at free coordinates (..., p)."""
-        e = np.exp(np.clip(np.where(self.unbounded, 0.0, z), -FARTHEST, FARTHEST))
+        e = np.exp(
+            np.clip(np.where(self.unbounded, 0.0, z), -FARTHEST_COORDINATE, FARTHEST_COORDINATE)
+        )
         with np.errstate(invalid="ignore", over="ignore"):
             one_sided = np.where(np.isfinite(self.low), self.low + e, self.high - e)
             both = self.low + (self.high - self.low) * (e / (1.0 + e))

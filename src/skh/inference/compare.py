@@ -94,8 +94,9 @@ def compare_models(
 
     >>> import skh
     >>> model, other = skh.models.lgss3(), skh.models.lgss3(seed=1)
-    >>> ys = model.simulate(30, rng=0)[1]
-    >>> found = skh.compare_models({"true": model, "other": other}, ys, n=20, rng=0)
+    >>> ys = model.simulate(15, rng=0)[1]
+    >>> both = {"true": model, "other": other}
+    >>> found = skh.compare_models(both, ys, n=100, rule=skh.Stratified(), rng=0)
     >>> found.names, found.decided
     (('true', 'other'), True)
     """

@@ -24,7 +24,7 @@ import numpy as np
 from skh._typing import Array
 from skh.inference.emulator import Emulator
 
-WALK = 25  # steps of the emulated walk that makes a proposal
+WALK = 75  # steps of the emulated walk that makes a proposal: ends are nearly independent
 PLAIN_SHARE = 0.1  # of iterations without the emulator
 
 LogPosterior = Callable[[Array, int], tuple[float, float]]  # (u, seed) -> log-posterior, evidence

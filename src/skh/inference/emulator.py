@@ -16,8 +16,8 @@ import scipy  # loads scipy.linalg on first use
 from skh._typing import Array
 
 TAIL_DEGREES = 5.0  # of the Student-t law that is the mean: heavier tails than posteriors have
-DEEPEST = 30.0  # values this far below the mode count as that far below it
-NOISES = (1e-3, 0.03, 0.3)  # standard deviations of the evidence that are tried
+LOWEST_EMULATED = 30.0  # values this far below the mode count as that far below it
+EVIDENCE_NOISES = (1e-3, 0.03, 0.3)  # standard deviations of the evidence that are tried
 LENGTHS, HEIGHTS = (0.7, 1.4, 2.8, 5.6), (0.3, 1.0, 3.0, 10.0)  # of the process, tried as well
 
 
@@ -35,14 +35,14 @@ class Emulator:
     def of(cls, U: Array, values: Array) -> Emulator:
         """Fit the process by the largest marginal likelihood over a grid."""
         top = float(values.max())
-        residuals = np.maximum(values - top, -DEEPEST) - tail(U)
+        residuals = np.maximum(values - top, -LOWEST_EMULATED) - tail(U)
         squares = ((U[:, None] - U[None]) ** 2).sum(axis=2)
         best = max(
             (
                 cls._scored(squares, residuals, length, height, noise)
                 for length in LENGTHS
                 for height in HEIGHTS
-                for noise in NOISES
+                for noise in EVIDENCE_NOISES
             ),
             key=lambda found: found[0],
         )

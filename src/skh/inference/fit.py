@@ -75,7 +75,7 @@ def fit(
     >>> def local_level(q, r):
     ...     one = np.eye(1)
     ...     return skh.models.LinearGaussian(one, one, q * one, r * one, np.zeros(1), 10 * one)
-    >>> ys = local_level(0.5, 1.0).simulate(40, rng=0)[1]
+    >>> ys = local_level(0.5, 1.0).simulate(20, rng=0)[1]
     >>> positive = {"q": (0, None), "r": (0, None)}
     >>> fit = skh.fit(local_level, ys, {"q": 1.0, "r": 2.0}, bounds=positive, n=20, rng=0)
     >>> fit.converged, fit.numerical_error.matters

@@ -23,7 +23,7 @@ from skh.inference.problem import Problem, described
 RIDGE = 1e-8  # of the scores' products, so that parameters without influence do not divide by zero
 MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the evidence shows
 FLAT = 0.7  # standard error, nearly a factor of two, of a parameter that hardly matters
-FAR = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logit scale
+FAR_STEPS = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logit scale
 SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
 
 
@@ -205,7 +205,7 @@ class LocalEvidence:
         A variance that is far too small is on a plateau, say, with a maximum beyond it.
         """
         flat = np.flatnonzero((metric.scales > FLAT) & ~self.bounds.unbounded)
-        Z = [self.z + step * axis for axis in np.eye(len(self.z))[flat] for step in FAR]
+        Z = [self.z + step * axis for axis in np.eye(len(self.z))[flat] for step in FAR_STEPS]
         if not Z:
             return None
         f = replace(self, local=problem).values(Z)

@@ -21,7 +21,7 @@ from skh.inference.local_evidence import Work, inverse
 from skh.inference.posterior_result import Posterior
 from skh.inference.priors import Prior
 from skh.inference.problem import MakeModel, Problem
-from skh.inference.stages import TRIALS, Stage, Target, first_stage, second_stage
+from skh.inference.stages import TRIAL_RUNS, Stage, Target, first_stage, second_stage
 from skh.rules.base import Rule
 
 FIRST_POINTS, MORE_POINTS = 15, 10  # of the emulator, per parameter and round
@@ -83,11 +83,11 @@ def sample_posterior(
     >>> def local_level(q, r):
     ...     one = np.eye(1)
     ...     return skh.models.LinearGaussian(one, one, q * one, r * one, np.zeros(1), 10 * one)
-    >>> ys = local_level(0.5, 1.0).simulate(20, rng=0)[1]
+    >>> ys = local_level(0.5, 1.0).simulate(8, rng=0)[1]
     >>> prior = {"q": stats.gamma(2, scale=0.5), "r": stats.gamma(2, scale=0.5)}
-    >>> posterior = skh.sample_posterior(local_level, ys, prior, draws=50, chains=2, n=10, rng=0)
+    >>> posterior = skh.sample_posterior(local_level, ys, prior, draws=20, chains=2, n=10, rng=0)
     >>> posterior.draws["q"].shape
-    (2, 50)
+    (2, 20)
     """
     law, executor = Prior.of(prior), checked_executor(executor)
     begin = checked_values("start", law.start() if start is None else start, law.bounds)
@@ -101,7 +101,7 @@ def sample_posterior(
     emulator, root, path, error, runs = learned(learner, generator, executor)
     deciding, starts = stage, path[generator.integers(len(path), size=chains)]
     if exact:
-        some = path[generator.integers(len(path), size=TRIALS)]
+        some = path[generator.integers(len(path), size=TRIAL_RUNS)]
         deciding = second_stage(learner, emulator, some, problem.seed)
     target = Target(deciding.problem, law, mode, axes, fresh=exact)
     warm, seeds = max(1, round(WARM_UP * draws)), generator.spawn(chains)

@@ -20,7 +20,7 @@ from skh.rules.sampling import QuasiMonteCarlo
 CHEAP_SECONDS = 5e-6  # per likelihood: below, many points are sooner drawn than few are placed
 CHEAP_FACTOR = 8  # times as many points, where they are drawn
 UNBIASED_SIZES = (12, 25, 50, 100, 200, 400, 800, 1600, 3200)
-TRIALS = 16  # runs that estimate the variance of the log-evidence
+TRIAL_RUNS = 16  # runs that estimate the variance of the log-evidence
 LARGE_VARIANCE = 4.0  # of the log-evidence: too few particles to be measured well
 
 

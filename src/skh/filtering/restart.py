@@ -6,8 +6,11 @@ from copy import copy
 from functools import partial
 from typing import Any, TypeVar
 
+from skh.filtering.belief import Belief
 from skh.filtering.clock import ModelOverTime
-from skh.filtering.model_protocols import prior_of
+from skh.filtering.conversation import Dialogue, OneAtATime
+from skh.filtering.model_protocols import CarryingModel, prior_of
+from skh.gaussians.predictive import Predictive
 
 M = TypeVar("M")
 
@@ -15,13 +18,13 @@ M = TypeVar("M")
 class Restarting:
     """The part of a `ParticleFilter` that starts it anew."""
 
-    _model: Any
-    _models: Any
-    _alone: Any
-    _dialogue: Any
+    _model: CarryingModel
+    _models: ModelOverTime
+    _alone: OneAtATime
+    _dialogue: Dialogue
     _first: int
-    _belief: Any
-    _next: Any
+    _belief: Belief | None
+    _next: tuple[CarryingModel, Predictive] | None
 
     def restart(self, prior: Any = None) -> None:
         """Forget all observations: the next one is the first of a state distributed as ``prior``.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from functools import lru_cache
+from itertools import product
 from typing import ClassVar, Self
 
 import numpy as np

@@ -276,6 +276,9 @@ def flown(rule: skh.Rule) -> Case:
     return run
 
 
+OF_OTHER_STUDIES = ("guided", "nees", "xx", "xy", "yy")  # fields of records
+
+
 def experiment(config: object) -> Case:
     """Records of a small experiment, without measured times."""
 
@@ -283,7 +286,7 @@ def experiment(config: object) -> Case:
         rows = []
         for task in config.tasks():
             for r in config.work(task):
-                names = [f.name for f in fields(r)[3:] if f.name != "guided"]
+                names = [f.name for f in fields(r)[3:] if f.name not in OF_OTHER_STUDIES]
                 numbers = [getattr(r, name) for name in names if "seconds" not in name]
                 rows.append([float(v) for v in numbers])
         return [np.array(rows)]

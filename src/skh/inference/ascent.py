@@ -21,7 +21,7 @@ from skh.inference.problem import Problem, described
 
 FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 8.0, 0.02  # in standard errors
 JUMP = 0.02  # of the evidence from run to run, by which a gain may be missed
-STEEPEST = 1e6  # stands for a log-evidence of minus infinity
+IMPOSSIBLE = 1e6  # stands for a log-evidence of minus infinity
 
 
 class Step(NamedTuple):
@@ -150,7 +150,7 @@ def maximise(here: LocalEvidence, metric: Metric, radius: float) -> tuple[Array,
         base = here.increments([z])[0]
         changes = here.differences(z, base, shifts).sum(axis=1)
         if not (np.isfinite(base).all() and np.isfinite(changes).all()):
-            return STEEPEST, np.zeros(p)
+            return IMPOSSIBLE, np.zeros(p)
         return here.log_evidence - float(base.sum()), -changes / h
 
     options: dict[str, Any] = {"gtol": 0.03, "ftol": 2 * here.steps.tolerance}

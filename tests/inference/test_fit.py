@@ -52,6 +52,18 @@ def test_the_evidence_at_fixed_particles_is_that_of_the_filter_and_near_the_exac
     assert abs(f[2] + f[0] - 2 * f[1]) < 1e-5  # no jumps
 
 
+@pytest.mark.parametrize("rule", [skh.Stratified(), None])
+def test_the_gradient_at_fixed_particles_is_the_score_of_fishers_identity(rule):
+    values = {"q": 0.7, "r": 0.6}
+    problem = Problem.of(autoregression, YS[:8], rule, 20, 0)
+    score = skh.score(autoregression, values, YS[:8], rule, 20, rng=problem.seed)
+    local = FixedParticles.of(problem, values, problem.run(values, history=True).history)
+    for name, derivative in zip(score.names, score.gradient, strict=True):
+        ends = [{**values, name: values[name] + h} for h in (1e-4, -1e-4)]
+        high, low = (local.increments(end).sum() for end in ends)
+        assert (high - low) / 2e-4 == pytest.approx(derivative, rel=1e-3)
+
+
 def test_steps_without_an_observation_count():
     ys = [*YS[:5], None, *YS[5:8], [np.nan]]
     values, other = {"q": 0.7, "r": 0.6}, {"q": 0.5, "r": 0.7}

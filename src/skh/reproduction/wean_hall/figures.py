@@ -11,6 +11,7 @@ from skh.reproduction import style
 from skh.reproduction.engine.record import Record
 from skh.reproduction.robots.figures import all_errors
 from skh.reproduction.robots.maps import plane, trajectory
+from skh.reproduction.robots.statistics import moments
 from skh.reproduction.statistics import MissingError
 from skh.reproduction.wean_hall.log import FILES
 from skh.reproduction.wean_hall.statistics import (
@@ -23,6 +24,7 @@ from skh.reproduction.wean_hall.statistics import (
 )
 from skh.reproduction.wean_hall.tasks import ANYWHERE, KIDNAPPED, OURS
 
+MARGIN = 4.0  # metres around the paths in which walls are drawn
 COLOURS = ("#c03d3e", "#3b75af", "#59a14f", "#8064a2")
 
 
@@ -34,7 +36,9 @@ def pictures(records: Sequence[Record]) -> list[style.Picture]:
         name = f"wean-hall-{log.replace(' ', '-')}"
         if of_log:
             found += all_errors(name, f"Wean Hall, {log}", of_log)
-            found.append(trajectory(name, f"Wean Hall, {log}", of_log, background_of(records)))
+            found.append(
+                trajectory(name, f"Wean Hall, {log}", of_log, background_of(records, of_log))
+            )
     return found + [draw(records) for draw in (anywhere, kidnapping) if _has_starts(records)]
 
 
@@ -47,9 +51,11 @@ def _has_starts(records: Sequence[Record]) -> bool:
     return any(r.model == KIDNAPPED for r in records)
 
 
-def background_of(records: Sequence[Record]) -> Any:
-    """Draw the walls of the map."""
-    walls = plane([r for r in records if r.model == "walls"])
+def background_of(records: Sequence[Record], of_log: Sequence[Record]) -> Any:
+    """Draw the walls of the map that are near the paths of a log."""
+    walls, path = plane([r for r in records if r.model == "walls"]), plane(moments(of_log))
+    low, high = path.min(axis=0) - MARGIN, path.max(axis=0) + MARGIN
+    walls = walls[((walls >= low) & (walls <= high)).all(axis=1)]
 
     def draw(axis: Any) -> None:
         axis.plot(*walls.T, ".", color="0.6", markersize=0.8, zorder=0)

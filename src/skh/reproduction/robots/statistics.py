@@ -45,9 +45,9 @@ def sizes(records: Sequence[Record]) -> list[int]:
 
 
 def shown_size(records: Sequence[Record]) -> int:
-    """The N with the most seeds."""
+    """The N with the most seeds; of several, the largest."""
     runs = [r.n for r in whole_runs(records) if r.rule != REFERENCE]
-    return max(sizes(records), key=runs.count)
+    return max(sizes(records), key=lambda n: (runs.count(n), n))
 
 
 def of_runs(records: Sequence[Record], field: str, **where: object) -> Array:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,7 +96,7 @@ def on_a_grid(model: Any, ys: Any, points: int = 1500) -> Exact:
 
 def split(x: list[int]) -> Case:
     z = [k for k in range(3) if k not in x]
-    exact = lambda ys: skh.kalman_smoother(LGSS3, ys)  # noqa: E731
+    exact = partial(skh.kalman_smoother, LGSS3)
     return Case(f"LGSS3, x = {x}", skh.rao_blackwellize(LGSS3, x), LGSS3, exact, 30, [*x, *z])
 
 

@@ -155,7 +155,7 @@ def test_the_handler_of_sigterm_is_restored(small, tmp_path, monkeypatch):
 def test_help_names_the_commands():
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
-    for command in ("run", "check", "compare", "demo", "reproduce"):
+    for command in ("run", "check", "compare", "localize", "demo", "reproduce"):
         assert command in result.output
 
 

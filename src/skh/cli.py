@@ -20,6 +20,7 @@ from skh import __version__
 from skh._runtime.progress import Report, progress_bar
 from skh.app.check_command import check_command
 from skh.app.compare_command import compare_command
+from skh.app.localize.command import localize_command
 from skh.app.run_command import run_command
 from skh.app.stopping import Terminated, sigterm_raises
 from skh.app.usage_errors import OneLineErrors
@@ -39,6 +40,7 @@ app = typer.Typer(cls=OneLineErrors, add_completion=False, no_args_is_help=True)
 app.command("run")(run_command)
 app.command("check")(check_command)
 app.command("compare")(compare_command)
+app.command("localize")(localize_command)
 
 
 def show_version(wanted: bool) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import skh
-from pages import ROOT, in_docstring, on_page
+from pages import ROOT, all_on_page, in_docstring, on_page
 from skh.filtering import model_protocols
 from skh.frank_wolfe import iterate, reference
 from skh.frank_wolfe.iterate import Iterate, Solution
@@ -70,6 +70,19 @@ def test_the_results_example_writes_a_table_and_figures(tmp_path, monkeypatch, c
     sizes = [(tmp_path / name).stat().st_size for name in ("results.png", "residuals.png")]
     assert min(sizes) > 20_000
     assert "in 3 steps" in capsys.readouterr().out
+
+
+def test_the_page_about_logs():
+    (scope,) = all_on_page("docs/localize.md")
+    assert scope["log"].scans.ranges.shape == (2, 3)
+    assert scope["steps"].controls[0].x == pytest.approx(0.7)
+
+
+def test_the_code_on_the_robotics_page_runs(capsys):
+    located, mapped = (dict(scope) for scope in all_on_page("docs/robotics.md"))
+    assert np.abs(located["errors"][3:]).max() < 0.15
+    assert np.abs(mapped["means"] - mapped["eye"].landmarks).max() < 0.5
+    assert "[" in capsys.readouterr().out
 
 
 def test_the_code_on_the_uav_page_runs():

@@ -65,6 +65,17 @@ def test_before_the_observation_is_known_information_is_learned():
     assert F[0, 0] > 10 * abs(F[1, 1])
 
 
+def test_asking_with_the_observation_is_a_step():
+    ys = [(0, 0.1), (1, 0.2), (1, 0.3)]
+    model, pf = Axes(), skh.ParticleFilter(Axes(), n=20, rng=0)
+    for y in ys:
+        question = pf.ask(y=y)
+        while question is not None:
+            question = pf.tell(model.log_likelihood(question.t, question.x, y))
+    result = skh.particle_filter(Axes(), ys, n=20, rng=0)
+    np.testing.assert_array_equal(pf.belief.mean, result.means[-1])
+
+
 def test_representatives_have_the_mean_of_all():
     rng = np.random.default_rng(0)
     w = rng.dirichlet(np.ones(1_000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,19 +20,29 @@ ALL_OUTPUTS = ("table", "plot", "report", "result")
 def write_outputs(run: Run, kinds: tuple[str, ...] = ALL_OUTPUTS) -> dict[str, Path]:
     """Write the files that the scenario asks for; return their paths by kind."""
     wanted = run.prepared.scenario.output_files()
-    written = {kind: path for kind, path in wanted.items() if kind in kinds}  # no checkpoint
-    for kind, path in written.items():
+    return write_files(
+        {kind: path for kind, path in wanted.items() if kind in kinds},  # no checkpoint
+        WRITERS,
+        run,
+    )
+
+
+def write_files(
+    files: dict[str, Path], writers: Mapping[str, Callable[[Any, Path], None]], run: Any
+) -> dict[str, Path]:
+    """Write files by kind; return their paths.  A file that cannot be written is an error."""
+    for kind, path in files.items():
         try:
-            _write(WRITERS[kind], run, path)
+            _write(writers[kind], run, path)
         except ImportError as error:
             raise InputError(f"the {kind} cannot be written: {one_line(error)}", path) from error
         except OSError as error:
             what = error.strerror or one_line(error)
             raise InputError(f"the {kind} cannot be written: {what}", path) from error
-    return written
+    return files
 
 
-def _write(writer: Writer, run: Run, path: Path) -> None:
+def _write(writer: Callable[[Any, Path], None], run: Any, path: Path) -> None:
     """Write a file elsewhere first: nobody finds half a file, and none replaces a whole one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=path.parent, prefix=".skh-") as folder:

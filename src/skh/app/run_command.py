@@ -37,7 +37,7 @@ def run_command(
     """Filter your data by a model: a table, a figure and an interactive report."""
     with errors_in_one_line(debug):
         if init:
-            write_template(what)
+            write_template(what, TEMPLATE, "skh run")
             return
         filtering = {"rule": rule, "n": n, "seed": seed, "executor": executor, "workers": workers}
         scenario = options.scenario_of(what, data, columns, times, filtering, out)
@@ -49,19 +49,19 @@ def run_command(
         console.print(printed_files(written, finished.seconds), soft_wrap=True, highlight=False)
 
 
-def write_template(path: str | None) -> None:
-    """Write the commented scenario to a new file, or print it."""
+def write_template(path: str | None, template: str, command: str) -> None:
+    """Write a commented scenario to a new file, or print it."""
     if path is None:
-        print(TEMPLATE, end="")
+        print(template, end="")
         return
     try:
         with Path(path).open("x", encoding="utf-8") as file:
-            file.write(TEMPLATE)
+            file.write(template)
     except FileExistsError:
         raise InputError("this file is there already; nothing was written", Path(path)) from None
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", Path(path)) from None
-    print(f"{path}: edit it, then run skh run {path}")
+    print(f"{path}: edit it, then run {command} {path}")
 
 
 def run_or_keep(prepared: Prepared) -> Run:

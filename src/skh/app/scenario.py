@@ -6,18 +6,14 @@ check and a default; `parse` checks all of them before anything is read or compu
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from skh.app import values
-from skh.app.input_error import InputError, did_you_mean, listed
+from skh.app.sections import Check, Place, Section, checked_sections, read_toml
 from skh.app.table import Columns
-from skh.app.toml_places import line_of, syntax_error
-
-Section = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,6 @@ class Scenario:
         return {kind: self.folder / path for kind, path in self.outputs.files().items()}
 
 
-Check = Callable[[Any], Any]  # returns the value, or raises ValueError("must be ...")
 SECTIONS: dict[str, dict[str, Check]] = {
     "model": {"use": values.text, "parameters": values.section, "states": values.texts},
     "data": {
@@ -123,18 +118,7 @@ REQUIRED = {"model": "use", "data": "file"}
 
 def read_scenario(path: Path, overrides: Mapping[str, Section] | None = None) -> Scenario:
     """Read and check a scenario file; ``overrides`` are sections that the command line gave."""
-    if not path.exists():
-        raise InputError("there is no such file", path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError("this is not text in UTF-8", path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path) from error
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise syntax_error(path, text, error) from None
+    content, text = read_toml(path)
     return parse(content, overrides or {}, path, text)
 
 
@@ -145,18 +129,9 @@ def parse(
     text: str = "",
 ) -> Scenario:
     """Check the sections of a scenario and put them together."""
-    place = _Place(path, text)
-    for name in content:
-        if name not in SECTIONS:
-            known = f"the sections are {listed(SECTIONS)}{did_you_mean(name, SECTIONS)}"
-            raise place.error(name, None, f"there is no section [{name}]; {known}")
-    given = {name: _section(name, content.get(name, {}), place) for name in SECTIONS}
-    for name, section in overrides.items():
-        given[name] |= _section(name, section, _Place(None, ""))
-    for name, key in REQUIRED.items():
-        if key not in given[name]:
-            raise place.error(name, None, f"[{name}] needs the key {key!r}")
-    return _scenario(given, path)
+    return _scenario(
+        checked_sections(content, overrides, SECTIONS, REQUIRED, Place(path, text)), path
+    )
 
 
 def _scenario(given: dict[str, dict[str, Any]], path: Path | None) -> Scenario:
@@ -174,31 +149,3 @@ def _scenario(given: dict[str, dict[str, Any]], path: Path | None) -> Scenario:
         Path() if path is None else path.parent,
         path,
     )
-
-
-@dataclass(frozen=True)
-class _Place:
-    """A scenario file, for messages; on the command line there is none."""
-
-    path: Path | None
-    text: str
-
-    def error(self, section: str, key: str | None, message: str) -> InputError:
-        return InputError(message, self.path, line_of(self.text, section, key))
-
-
-def _section(name: str, section: Any, place: _Place) -> dict[str, Any]:
-    """Check the keys of a section and their values."""
-    if not isinstance(section, Mapping):
-        raise place.error("", name, f"{name} must be a section [{name}], got {section!r}")
-    checks, checked = SECTIONS[name], {}
-    for key, value in section.items():
-        if key not in checks:
-            known = f"its keys are {listed(checks)}{did_you_mean(key, checks)}"
-            raise place.error(name, key, f"[{name}] has no key {key!r}; {known}")
-        try:
-            checked[key] = checks[key](value)
-        except ValueError as error:
-            words = f"[{name}] {key}" if place.path else f"--{key.replace('_', '-')}"
-            raise place.error(name, key, f"{words} {error}, got {value!r}") from None
-    return checked

@@ -44,5 +44,6 @@ def _title(run: Run) -> str:
 
 def printed_files(written: dict[str, Path], seconds: float) -> str:
     """The paths of the files, one per line."""
-    lines = [f"{kind:>7}: {path}" for kind, path in written.items()]
+    width = max(map(len, ("       ", *written)))
+    lines = [f"{kind:>{width}}: {path}" for kind, path in written.items()]
     return "\n".join([*lines, f"({seconds:.1f} s)"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,51 @@ def seconds(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < inf:
         raise ValueError("must be a number of seconds above zero")
     return float(value)
+
+
+def number(value: Any) -> float:
+    """A number."""
+    if not _is_number(value):
+        raise ValueError("must be a number")
+    return float(value)
+
+
+def above_zero(value: Any) -> float:
+    """A number above zero."""
+    if not _is_number(value) or value <= 0:
+        raise ValueError("must be a number above zero")
+    return float(value)
+
+
+def not_below_zero(value: Any) -> float:
+    """A number, zero included."""
+    if not _is_number(value) or value < 0:
+        raise ValueError("must be a number, zero or above")
+    return float(value)
+
+
+def share(value: Any) -> float:
+    """A number from 0 to 1."""
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise ValueError("must be a number from 0 to 1")
+    return float(value)
+
+
+def numbers(*lengths: int, least: float = -inf) -> Callable[[Any], tuple[float, ...]]:
+    """Return the check of a list of numbers with one of these lengths."""
+
+    def check(value: Any) -> tuple[float, ...]:
+        right = isinstance(value, list | tuple) and len(value) in lengths
+        if not right or not all(_is_number(v) and v >= least for v in value):
+            kind = "numbers" if least == -inf else f"numbers, {least:g} or above"
+            raise ValueError(f"must be a list of {' or '.join(map(str, lengths))} {kind}")
+        return tuple(float(v) for v in value)
+
+    return check
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def levels(value: Any) -> tuple[float, ...]:

@@ -148,15 +148,16 @@ class ParticleFilter(Forecasts, Watched, Restarting, Saving):
             self._belief, self._next = outcome, None
         return outcome
 
-    def ask(self, *, observed: bool = True, t: Any = None) -> Question | None:
+    def ask(self, *, observed: bool = True, t: Any = None, y: Any = None) -> Question | None:
         """Begin the next step: return the points where its likelihood is needed.
 
         Without an observation (``observed=False``) there is no question: the step is complete.
-        ``t`` is the time of the observation, as in `step`.
+        ``t`` is the time of the observation, as in `step`; ``y`` is for models that tell its
+        ``information``, which is learned without it.
         """
         observed = _checks.boolean("observed", observed)
         with self._alone:
-            return self._go_on(self._dialogue.begin(self._step(observed, as_time(t))))
+            return self._go_on(self._dialogue.begin(self._step(observed, as_time(t), y)))
 
     def tell(self, log_likelihood: ArrayLike, records: Any = KEPT) -> Question | None:
         """Answer the open question; return the next one, or None: the step is complete.

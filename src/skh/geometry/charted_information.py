@@ -44,7 +44,8 @@ def information_in_chart(
     def information(t: int, x: Array, y: Any, carry: ChartedCarry | None) -> Array:
         last = (None if carry is None else carry.inner,) if carries else ()
         F = tell(t, _states(charted, start, x, carry), y, *last)
-        return _in_coordinates(charted, x, check_information(F, t, *x.shape, "information"))
+        F = check_information(F, t, len(x), x.shape[1], "information")
+        return _in_coordinates(charted, x, F)
 
     return information
 

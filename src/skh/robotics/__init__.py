@@ -61,6 +61,7 @@ from skh.robotics.sensors import (
     Sensors,
     StereoCamera,
 )
+from skh.robotics.slam import FastSLAM, LandmarkMap, fastslam_model, landmark_map
 from skh.robotics.timeline import Timeline, merge
 
 __all__ = [
@@ -71,10 +72,12 @@ __all__ = [
     "Cluster",
     "DeadReckoning",
     "DifferentialDrive",
+    "FastSLAM",
     "Fix",
     "ImuRates",
     "KLDSampling",
     "LandmarkLog",
+    "LandmarkMap",
     "Landmarks",
     "LikelihoodFieldModel",
     "Localiser",
@@ -103,7 +106,9 @@ __all__ = [
     "clusters_of",
     "data_file",
     "data_folder",
+    "fastslam_model",
     "free_space",
+    "landmark_map",
     "localization_model",
     "merge",
     "preintegrate",

@@ -51,7 +51,7 @@ class Localization:
                 raise TypeError(f"{name} must have a method {method}, got {value!r}")
         self._prior = prior
         self.motion, self.sensor, self.controls = motion, sensor, controls
-        if not hasattr(sensor, "information"):
+        if getattr(sensor, "information", None) is None:
             self.information = None  # type: ignore[assignment] # it is learned
 
     def prior(self) -> Any:
@@ -115,10 +115,10 @@ def localization_model(
     (2, 3)
     """
     model = Localization(prior, motion, sensor, controls)
-    return Charted(model, SE3() if _in_space(prior) else SE2())
+    return Charted(model, SE3() if is_in_space(prior) else SE2())
 
 
-def _in_space(prior: Any) -> bool:
+def is_in_space(prior: Any) -> bool:
     """Whether a prior is that of poses in space."""
     if isinstance(prior, GaussianMixture):
         return False

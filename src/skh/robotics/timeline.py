@@ -60,20 +60,21 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When a reading becomes a step: as soon as one of them is reached; without any, always."""
+    """When a reading becomes a step: as soon as one is reached, but after ``min_wait``."""
 
     min_way: float | None = None  # metres from the place of the last step
     min_turn: float | None = None  # radians from its heading
     max_wait: float | None = None  # seconds since it
+    min_wait: float | None = None  # seconds since it, in any case
 
     def __post_init__(self) -> None:
-        for name in ("min_way", "min_turn", "max_wait"):
+        for name in ("min_way", "min_turn", "max_wait", "min_wait"):
             if getattr(self, name) is not None:
                 _checks.non_negative(name, getattr(self, name))
 
     def chosen(self, times: Array, poses: Array) -> Indices:
         """Indices of the readings, with poses by odometry, that become steps; the first always."""
-        if self.min_way is None and self.min_turn is None:
+        if self.min_way is None and self.min_turn is None and self.min_wait is None:
             return np.arange(len(times))
         steps = [0] if len(times) else []
         for k in range(1, len(times)):
@@ -83,9 +84,12 @@ class Thresholds:
         return np.array(steps, dtype=np.intp)
 
     def reached(self, moved: Array, waited: float) -> bool:
-        """Whether one of the thresholds is reached."""
+        """Whether the robot has moved, turned or waited enough for a step."""
+        if self.min_wait is not None and waited < self.min_wait * (1 - 1e-9):  # rounded times
+            return False
         return (
-            (self.min_way is not None and np.hypot(moved[0], moved[1]) >= self.min_way)
+            (self.min_way is None and self.min_turn is None)
+            or (self.min_way is not None and np.hypot(moved[0], moved[1]) >= self.min_way)
             or (self.min_turn is not None and abs(float(wrap(moved[2]))) >= self.min_turn)
             or (self.max_wait is not None and waited >= self.max_wait)
         )
@@ -99,6 +103,7 @@ def merge(
     min_way: float | None = None,
     min_turn: float | None = None,
     max_wait: float | None = None,
+    min_wait: float | None = None,
     max_gap: float | None = None,
     window: float = 0.0,
     control: Callable[[Any], Any] | None = None,
@@ -106,10 +111,13 @@ def merge(
     """Make a timeline of odometry and the readings of one sensor or of several.
 
     Observations are rows of ranges (k,) for scans and rows (id, range, bearing) for sightings; of
-    several sensors a tuple, with None for those that saw nothing, as `Sensors` takes it.  Readings within ``window`` seconds
-    of the first one are one step.  A reading becomes a step when the robot has moved by
-    ``min_way`` metres or turned by ``min_turn`` radians since the last one, or ``max_wait`` seconds
-    have passed; without the first two, every reading does.  If ``max_gap`` is given, there are
+    several sensors a tuple, with None for those that saw nothing, as `Sensors` takes it.  Readings
+    within ``window`` seconds of the first one are one step.
+
+    A reading becomes a step when the robot has moved by ``min_way`` metres or turned by
+    ``min_turn`` radians since the last one, or ``max_wait`` seconds have passed; without the first
+    two, every reading does.  ``min_wait`` seconds lie between two steps in any case, as errors of
+    readings that follow each other quickly are often the same.  If ``max_gap`` is given, there are
     steps without an observation wherever readings are farther apart.
 
     The control of a step is a `BodyStep` by poses, or `VelocitySteps`; ``control`` makes something
@@ -133,7 +141,7 @@ def merge(
         )
     notes = _left_out(int((~inside).sum()))
     events = np.flatnonzero(inside)
-    thresholds = Thresholds(min_way, min_turn, max_wait)
+    thresholds = Thresholds(min_way, min_turn, max_wait, min_wait)
     events = events[thresholds.chosen(times[events], travel.poses(times[events]))]
     single = isinstance(readings, Scans | Sightings)
     seen = {times[e]: _observation(several, groups, int(e), single) for e in events}

@@ -68,7 +68,8 @@ class PoseTravel:
 
     def between(self, start: float, end: float) -> BodyStep:
         """The second pose as seen from the first."""
-        return BodyStep.between(*self.poses(np.array([start, end])), float(end - start))
+        before, after = self.poses(np.array([start, end]))
+        return BodyStep.between(before, after, float(end - start))
 
 
 @dataclass(frozen=True, eq=False)

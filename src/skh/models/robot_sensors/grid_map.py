@@ -8,11 +8,13 @@ from math import pi
 
 import numpy as np
 import scipy  # loads scipy.ndimage on first use
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skh import _checks
 from skh._typing import RNG, Array
 from skh.models.robot_sensors.kernels import cast_beams
+
+Cells = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +29,10 @@ class GridMap:
     array([[1.5]])
     """
 
-    occupied: Array  # (rows, columns) of booleans; rows along y, columns along x
+    occupied: Cells  # (rows, columns) of booleans; rows along y, columns along x
     resolution: float  # side of a cell, metres
     origin: tuple[float, float]  # position of the corner of the first cell
-    free: Array | None = None  # as occupied: cells known to be free; None: all not occupied
+    free: Cells | None = None  # as occupied: cells known to be free; None: all not occupied
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "occupied", _cells("occupied", self.occupied))
@@ -39,7 +41,7 @@ class GridMap:
         if self.free is not None:
             object.__setattr__(self, "free", self._checked_free(self.free))
 
-    def _checked_free(self, cells: Array) -> Array:
+    def _checked_free(self, cells: Cells) -> Cells:
         free = _cells("free", cells)
         if free.shape != self.occupied.shape:
             raise ValueError(
@@ -99,7 +101,7 @@ class GridMap:
         )
 
 
-def _cells(name: str, value: Array) -> Array:
+def _cells(name: str, value: Cells) -> Cells:
     """Validate a matrix of booleans; return a copy."""
     cells = np.array(value)
     if cells.ndim != 2 or cells.dtype != bool or cells.size == 0:

@@ -96,8 +96,18 @@ def _scans(
     t = np.array([m.time for m in kept])
     longest = kept[0].longest or _number(parameters, "robot_front_laser_max")
     ranges = np.array([m.ranges for m in kept])
-    scans = Scans(t, ranges, kept[0].angles, mount, poses, longest)
+    scans = Scans(t, ranges, _angles(kept[0], name, parameters), mount, poses, longest)
     return scans, None if corrected is None else PlanarPath(t, corrected), notes
+
+
+def _angles(message: Message, name: str, parameters: dict[str, str]) -> Array:
+    """Angles of the beams; a resolution among the parameters counts if they are no half circle."""
+    side = "rear" if name == "RLASER" else "front"
+    degrees = _number(parameters, f"laser_{side}_laser_resolution")
+    n = len(message.ranges)
+    if name not in ("FLASER", "RLASER") or degrees is None or abs(n * degrees - 180) <= 2 * degrees:
+        return message.angles
+    return np.asarray(np.deg2rad(degrees) * (np.arange(n) - (n - 1) / 2))
 
 
 def _mount(

@@ -138,7 +138,7 @@ def half_circle(n: int) -> Array:
     >>> half_circle(3), half_circle(2)
     (array([-1.57079633,  0.        ,  1.57079633]), array([-1.57079633,  0.        ]))
     """
-    return -HALF_CIRCLE / 2 + HALF_CIRCLE / max(n - n % 2, 1) * np.arange(n)
+    return -HALF_CIRCLE / 2 + HALF_CIRCLE / max(n - n % 2, 1) * np.arange(n, dtype=np.float64)
 
 
 def _ranges(values: list[float], where: str) -> Array:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from skh import _checks
-from skh._typing import Array
+from skh._typing import Array, Indices
 from skh.robotics.logs.readings import Landmarks, PlanarPath, Sightings, VelocityOdometry
 from skh.robotics.logs.text_lines import table
 from skh.robotics.logs.time_order import disorder_notes, in_order, last_of_equal
@@ -62,16 +63,16 @@ def read_mrclam(folder: str | Path, robot: int = 1) -> MrclamLog:
     )
 
 
-def _sightings(seen: Array, subjects: Array, mask: Array) -> Sightings:
+def _sightings(seen: Array, subjects: Indices, mask: Any) -> Sightings:
     rows = seen[mask]
     return Sightings(rows[:, 0], subjects[mask], rows[:, 2], rows[:, 3])
 
 
-def _subjects(folder: Path, barcodes: Array) -> tuple[Array, int]:
+def _subjects(folder: Path, barcodes: Array) -> tuple[Indices, int]:
     """Numbers of subjects for barcodes, 0 where unknown, and how many are."""
     path = _file(folder, "Barcodes.dat")
     codes = {code: subject for subject, code in table(path, "subject barcode").tolist()}
-    subjects = np.array([codes.get(code, 0) for code in barcodes.tolist()])
+    subjects = np.array([codes.get(code, 0) for code in barcodes.tolist()], dtype=np.intp)
     if len(subjects) and not subjects.any():
         raise ValueError(f"{path} must have the barcodes that were seen, got none of them")
     return subjects, int((subjects == 0).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def _settings(path: str | Path) -> MapSettings:
         _origin(path, raw),
         _switch(path, raw, "negate"),
         _threshold(path, raw, "occupied_thresh", 0.65),
-        _threshold(path, raw, "free_thresh", 0.25),
+        _threshold(path, raw, "free_thresh", 0.196),
         mode,
     )
     if settings.free_thresh > settings.occupied_thresh:
@@ -114,5 +114,6 @@ def _switch(path: str | Path, raw: dict[str, Any], key: str) -> bool:
     return bool(value)
 
 
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+def _is_finite(value: Any) -> TypeGuard[float]:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value))

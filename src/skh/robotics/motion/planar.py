@@ -143,7 +143,7 @@ class VelocityMotion:
             (after,), (S,) = _moved(pose[None], pose[2:], step, (G * self._variances(v, w)) @ G.T)
             F = transport(pose, after)
             pose, P = after, symmetric(F @ P @ F.T + S)
-        return _moved(states, _poses(states)[:, 2], pose, P)
+        return _moved(states, _poses(states)[:, 2], pose.tolist(), P)
 
     def _variances(self, v: float, w: float) -> Array:
         """Variances of the forward, left, turning and final turning speed."""

@@ -29,8 +29,6 @@ from skh.geometry import rotation
 from skh.geometry.charts import Pose
 from skh.robotics.sensors.outliers import floored, information_factor
 
-NEAREST_DEPTH = 0.05  # metres in front of the camera; nearer points are put there
-
 
 @dataclass(frozen=True, eq=False)
 class PinholeCamera:
@@ -52,6 +50,7 @@ class PinholeCamera:
     rotation: Array = field(default_factory=lambda: np.eye(3))
     outliers: float = 0.0
     image: tuple[float, float] | None = None  # width and height; by default twice the centre
+    nearest: float = 0.05  # metres in front of the camera; nearer points are put there
 
     width = 2  # numbers per landmark
 
@@ -61,7 +60,7 @@ class PinholeCamera:
         put(self, "position", _checks.copied("position", self.position, 3))
         R = _checks.copied("rotation", self.rotation, 3, 3)
         put(self, "rotation", rotation.rotations("rotation", R))
-        for name in ("fu", "fv"):
+        for name in ("fu", "fv", "nearest"):
             _checks.positive(name, getattr(self, name))
         for name in ("cu", "cv"):
             _checks.shaped(name, getattr(self, name))
@@ -82,7 +81,7 @@ class PinholeCamera:
         seen, pixels = self.pixels(y)
         error = (pixels - self.project(states, self.landmarks[seen])) @ self._whitening.T
         log_g = -0.5 * (error**2).sum(axis=-1) + self._log_norm
-        return np.asarray(floored(log_g, self.outliers, self._log_uniform).sum(axis=1))
+        return np.asarray(floored(log_g, self.outliers, self.log_uniform).sum(axis=1))
 
     def information(self, states: Pose, y: Any) -> Array:
         """Information (n, 6, 6) of y about increments of each pose."""
@@ -96,7 +95,7 @@ class PinholeCamera:
         one = Pose(np.asarray(state.position)[None], np.asarray(state.rotation)[None])
         exact, ahead = self.project(one, self.landmarks)[0], self.camera_points(one)[0, :, 2]
         size = np.tile(self._image, self.width // 2)
-        inside = (exact >= 0).all(axis=1) & (exact <= size).all(axis=1) & (ahead > NEAREST_DEPTH)
+        inside = (exact >= 0).all(axis=1) & (exact <= size).all(axis=1) & (ahead > self.nearest)
         noisy = exact + rng.standard_normal(exact.shape) @ np.linalg.cholesky(self.covariance).T
         false = rng.random(len(exact)) < self.outliers
         noisy = np.where(false[:, None], rng.uniform(0.0, size, exact.shape), noisy)
@@ -112,16 +111,20 @@ class PinholeCamera:
         """Pixels (n, m, 2 or 4) of landmarks (m, 3) or (n, m, 3) seen from n poses."""
         return self._pixels(self.camera_points(states, landmarks))
 
+    def difference(self, values: Array, predicted: Array) -> Array:
+        """Errors of pixels."""
+        return np.asarray(values - predicted)
+
     def _pixels(self, points: Array) -> Array:
         x, y, z = np.moveaxis(points, -1, 0)
-        z = np.maximum(z, NEAREST_DEPTH)
+        z = np.maximum(z, self.nearest)
         return np.stack([self.fu * x / z + self.cu, self.fv * y / z + self.cv], axis=-1)
 
     def _pixel_derivatives(self, points: Array) -> Array:
         """Derivatives (..., 2 or 4, 3) of pixels by coordinates in the camera's axes."""
         x, y, z = np.moveaxis(points, -1, 0)
-        by_depth = z > NEAREST_DEPTH
-        z = np.maximum(z, NEAREST_DEPTH)
+        by_depth = z > self.nearest
+        z = np.maximum(z, self.nearest)
         G = np.zeros((*points.shape[:-1], 2, 3))
         G[..., 0, 0], G[..., 1, 1] = self.fu / z, self.fv / z
         G[..., 0, 2] = np.where(by_depth, -self.fu * x / z**2, 0.0)
@@ -154,6 +157,25 @@ class PinholeCamera:
         seen = np.flatnonzero(~np.isnan(y).any(axis=1))
         return seen, _checks.real_array("y", y[seen])
 
+    def features(self, y: Any) -> tuple[Indices, Array]:
+        """Ids and pixels of what is seen, for a map that is being made.
+
+        An observation has rows (id, pixels), or rows of pixels whose ids are 0, 1, 2 ...
+        """
+        y = _checks.floats("y", y)
+        if y.size == 0:
+            return np.empty(0, dtype=np.intp), np.empty((0, self.width))
+        if y.ndim != 2 or y.shape[1] not in (self.width, self.width + 1):
+            raise ValueError(
+                f"y must have rows of {self.width} pixels, perhaps after an id, got {y.shape}"
+            )
+        ids = np.arange(len(y)) if y.shape[1] == self.width else y[:, 0]
+        seen = ~np.isnan(y).any(axis=1)
+        whole = np.asarray(ids[seen], dtype=np.intp)
+        if (whole != ids[seen]).any() or len(np.unique(whole)) < len(whole):
+            raise ValueError(f"y must have ids that are integers, each once, got {ids[seen]}")
+        return whole, _checks.real_array("y", y[seen, -self.width :])
+
     @cached_property
     def _whitening(self) -> Array:
         return np.asarray(np.linalg.inv(np.linalg.cholesky(self.covariance)))
@@ -163,14 +185,14 @@ class PinholeCamera:
         return float(np.log(self._whitening.diagonal()).sum() - self.width / 2 * log(2 * pi))
 
     @property
-    def _log_uniform(self) -> float:
+    def log_uniform(self) -> float:
         """Log-density of an outlier."""
         return -self.width / 2 * log(self._image[0] * self._image[1])
 
     @cached_property
     def _factor(self) -> float:
         """Share of the Gaussian's information that outliers leave."""
-        whitened = self._log_uniform - float(np.log(self._whitening.diagonal()).sum())
+        whitened = self.log_uniform - float(np.log(self._whitening.diagonal()).sum())
         return information_factor(self.width, self.outliers, whitened)
 
 
@@ -196,7 +218,7 @@ class StereoCamera(PinholeCamera):
 
     def _pixels(self, points: Array) -> Array:
         left = super()._pixels(points)
-        disparity = self.fu * self.baseline / np.maximum(points[..., 2], NEAREST_DEPTH)
+        disparity = self.fu * self.baseline / np.maximum(points[..., 2], self.nearest)
         right = left.copy()
         right[..., 0] -= disparity
         return np.concatenate([left, right], axis=-1)
@@ -204,14 +226,14 @@ class StereoCamera(PinholeCamera):
     def _pixel_derivatives(self, points: Array) -> Array:
         left = super()._pixel_derivatives(points)
         z, right = points[..., 2], left.copy()
-        far = np.maximum(z, NEAREST_DEPTH)
-        right[..., 0, 2] += np.where(z > NEAREST_DEPTH, self.fu * self.baseline / far**2, 0.0)
+        far = np.maximum(z, self.nearest)
+        right[..., 0, 2] += np.where(z > self.nearest, self.fu * self.baseline / far**2, 0.0)
         return np.concatenate([left, right], axis=-2)
 
     def triangulate(self, states: Pose, pixels: Array) -> Array:
         """Positions (n, m, 3) of landmarks with these pixels (m, 4), seen from n poses."""
         disparity = np.maximum(pixels[:, 0] - pixels[:, 2], np.finfo(float).eps)
-        z = np.maximum(self.fu * self.baseline / disparity, NEAREST_DEPTH)
+        z = np.maximum(self.fu * self.baseline / disparity, self.nearest)
         x = (pixels[:, 0] - self.cu) * z / self.fu
         y = (pixels[:, 1::2].mean(axis=1) - self.cv) * z / self.fv
         body = np.stack([x, y, z], axis=1) @ np.asarray(self.rotation) + self.position

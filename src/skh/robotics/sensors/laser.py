@@ -39,6 +39,7 @@ from skh._typing import Array, Indices
 from skh.models.robot_sensors.grid_map import GridMap
 from skh.robotics.sensors.laser_kernels import (
     beam_log_likelihoods,
+    end_distances,
     field_log_likelihoods,
     hit_shares,
 )
@@ -144,7 +145,8 @@ class _Laser(ABC):
     def _mounted(self, states: Array) -> Array:
         """Poses (n, 3) of the sensor."""
         c, s, (x, y, turn) = np.cos(states[:, 2]), np.sin(states[:, 2]), self.mount
-        return states + np.stack([c * x - s * y, s * x + c * y, np.full(len(c), turn)], axis=1)
+        arm = np.stack([c * x - s * y, s * x + c * y, np.full(len(c), turn)], axis=1)
+        return np.asarray(states + arm)
 
     def _places(self, states: Array) -> tuple[Array, Array]:
         """Cells (n, 2) and headings of the sensor."""
@@ -209,7 +211,8 @@ class BeamModel(_Laser):
 class LikelihoodFieldModel(_Laser):
     """Distances of the beams' end points to the nearest obstacle, on a precomputed field.
 
-    Largest ranges are left out; distances beyond ``max_distance`` count as that.
+    Largest ranges are left out; distances beyond ``max_distance`` count as that.  Outside of the
+    map, the distance grows with that to the map.
 
     >>> from skh.models import office
     >>> angles = np.linspace(-np.pi, np.pi, 8, endpoint=False)
@@ -259,14 +262,17 @@ class LikelihoodFieldModel(_Laser):
         along = ranges[:, None] * np.stack([np.cos(directions), np.sin(directions)], axis=-1)
         ends = at[:, None, :2] + along
         peak, sigma, rest, farthest = self._parameters
-        hit = peak * np.exp(-0.5 * (np.minimum(self.grid.distances(ends), farthest) / sigma) ** 2)
-        cells = np.floor((ends - np.asarray(self.grid.origin)) / self.grid.resolution).astype(int)
-        rows, columns = self.grid.occupied.shape
-        j, i = cells[..., 0].clip(0, columns - 1), cells[..., 1].clip(0, rows - 1)
+        cells = (ends - np.asarray(self.grid.origin)) / self.grid.resolution
+        away, side = np.empty(ends.shape[:2]), float(self.grid.resolution)
+        end_distances(away.reshape(-1), self.grid.distance_field, cells.reshape(-1, 2), side)
+        hit = peak * np.exp(-0.5 * (np.minimum(away, farthest) / sigma) ** 2)
+        share = hit / np.maximum(hit + rest, np.finfo(float).tiny)
+        last = np.array(self.grid.occupied.shape)[::-1] - 1
+        j, i = np.moveaxis(np.clip(cells, 0, last).astype(np.intp), -1, 0)
         xx, xy, yy = self._normals[:, i, j]
         N = np.stack([np.stack([xx, xy], axis=-1), np.stack([xy, yy], axis=-1)], axis=-2)
         J = np.zeros((*ends.shape[:2], 2, 3))  # of end points by increments of the state
         J[..., 0, 0] = J[..., 1, 1] = 1.0
         arm = ends - states[:, None, :2]
         J[..., 0, 2], J[..., 1, 2] = -arm[..., 1], arm[..., 0]
-        return np.asarray(np.einsum("nk,nkai,nkab,nkbj->nij", hit / (hit + rest), J, N, J))
+        return np.asarray(np.einsum("nk,nkai,nkab,nkbj->nij", share, J, N, J))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import cos, erf, exp, expm1, floor, log, pi, sin, sqrt
+from math import cos, erf, exp, expm1, hypot, inf, log, pi, sin, sqrt
 
 from skh._numba.compiling import compiled
 from skh.models.robot_sensors.kernels import cast_beam
-
-SHORTEST_RANGE = 1e-9  # metres; divides by less nowhere
 
 
 @compiled
@@ -25,9 +23,16 @@ def beam_densities(z, expected, z_hit, z_short, z_max, z_rand, sigma, decay, lon
         return z_max, 0.0
     hit = z_hit * hit_density(z, expected, sigma, longest)
     rest = z_rand / longest
-    if z < expected and z_short > 0.0:
-        rest -= z_short * decay * exp(-decay * z) / expm1(-decay * max(expected, SHORTEST_RANGE))
+    within = -expm1(-decay * expected)
+    if z < expected and within > 0.0:
+        rest += z_short * decay * exp(-decay * z) / within
     return hit + rest, hit
+
+
+@compiled
+def log_or_minus_infinity(density):
+    """Logarithm; that of zero is -inf, also where Python runs it."""
+    return log(density) if density > 0.0 else -inf
 
 
 @compiled
@@ -48,7 +53,7 @@ def beam_log_likelihoods(values, occupied, places, headings, angles, ranges, sca
             density, _ = beam_densities(
                 *(ranges[k], scale * way, z_hit, z_short, z_max, z_rand, sigma, decay, longest)
             )
-            total += log(density)
+            total += log_or_minus_infinity(density)
         values[i] = total
 
 
@@ -70,11 +75,27 @@ def interpolated(table, column, row):
     rows, columns = table.shape
     u = min(max(column - 0.5, 0.0), columns - 1.0)
     v = min(max(row - 0.5, 0.0), rows - 1.0)
-    j, i = min(int(floor(u)), max(columns - 2, 0)), min(int(floor(v)), max(rows - 2, 0))
+    j, i = min(int(u), max(columns - 2, 0)), min(int(v), max(rows - 2, 0))
     a, b = u - j, v - i
     right, up = min(j + 1, columns - 1), min(i + 1, rows - 1)
     low = (1.0 - a) * table[i, j] + a * table[i, right]
     return (1.0 - b) * low + b * ((1.0 - a) * table[up, j] + a * table[up, right])
+
+
+@compiled
+def distance_at(distances, column, row, scale):
+    """Distance to the nearest obstacle; outside of the map, on by the way back to it."""
+    rows, columns = distances.shape
+    across = max(0.0, -column, column - columns)
+    down = max(0.0, -row, row - rows)
+    return interpolated(distances, column, row) + scale * hypot(across, down)
+
+
+@compiled
+def end_distances(out, distances, cells, scale):
+    """Set ``out`` (m,) to the distances at ``cells`` (m, 2), (column, row)."""
+    for k in range(len(cells)):
+        out[k] = distance_at(distances, cells[k, 0], cells[k, 1], scale)
 
 
 @compiled
@@ -90,6 +111,6 @@ def field_log_likelihoods(values, distances, places, headings, angles, ranges, s
         for k in range(len(angles)):
             angle, way = headings[i] + angles[k], ranges[k] / scale
             column, row = places[i, 0] + way * cos(angle), places[i, 1] + way * sin(angle)
-            e = min(interpolated(distances, column, row), farthest) / sigma
-            total += log(peak * exp(-0.5 * e * e) + rest)
+            e = min(distance_at(distances, column, row, scale), farthest) / sigma
+            total += log_or_minus_infinity(peak * exp(-0.5 * e * e) + rest)
         values[i] = total

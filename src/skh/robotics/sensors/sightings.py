@@ -15,6 +15,7 @@ that is not known is the one nearest to the sighting.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, pi
@@ -64,7 +65,7 @@ class RangeBearing:
         sighting_log_likelihoods(
             *(values, np.ascontiguousarray(states), self.mount, y, self.landmarks),
             *(float(self.range_noise), float(self.bearing_noise)),
-            *(self._constants(y), float(self.outliers)),
+            self._constants(y),
         )
         return values
 
@@ -79,8 +80,8 @@ class RangeBearing:
 
     def observe(self, state: Array, rng: np.random.Generator) -> Array:
         """Draw a sighting of each landmark within reach and view, some of them false."""
-        r, b = self.measured(_checks.shaped("state", state, 3)[None], self._all())
-        b = wrap(b)
+        at = self.project(_checks.shaped("state", state, 3)[None], self.landmarks)
+        r, b = at[..., 0], wrap(at[..., 1])
         seen = np.flatnonzero((r[0] < self.longest) & (np.abs(b[0]) <= self.view / 2))
         r = r[0, seen] + self.range_noise * rng.standard_normal(len(seen))
         b = wrap(b[0, seen] + self.bearing_noise * rng.standard_normal(len(seen)))
@@ -89,24 +90,53 @@ class RangeBearing:
         b = np.where(false, rng.uniform(-self.view / 2, self.view / 2, len(seen)), b)
         return np.stack([seen, r, b], axis=1)
 
-    def measured(self, states: Array, ids: Indices) -> tuple[Array, Array]:
-        """Ranges and bearings (n, m) of landmarks ``ids``, (m,) or (n, m), without noise."""
-        d = self._between(states, ids)
-        heading = states[:, 2:] + self.mount[2]
-        return np.hypot(d[..., 0], d[..., 1]), np.arctan2(d[..., 1], d[..., 0]) - heading
+    def project(self, states: Array, landmarks: Array) -> Array:
+        """Ranges and bearings (n, m, 2) of landmarks (m, 2) or (n, m, 2), without noise."""
+        d = self._between(states, landmarks)
+        bearings = np.arctan2(d[..., 1], d[..., 0]) - states[:, 2:] - self.mount[2]
+        return np.stack([np.hypot(d[..., 0], d[..., 1]), bearings], axis=-1)
 
-    def jacobian(self, states: Array, ids: Indices) -> Array:
+    def difference(self, values: Array, predicted: Array) -> Array:
+        """Errors of ranges and bearings; bearings wrap."""
+        error = np.asarray(values - predicted)
+        error[..., 1] = wrap(error[..., 1])
+        return error
+
+    def jacobian(self, states: Array, landmarks: Array) -> Array:
         """Derivatives (n, m, 2, 3) of ranges and bearings by increments of the states."""
-        d = self._between(states, ids)
-        r = np.maximum(np.hypot(d[..., 0], d[..., 1]), np.finfo(float).tiny)
-        u = d / r[..., None]
-        across = np.stack([u[..., 1], -u[..., 0]], axis=-1) / r[..., None]
-        turned = self._mounted(states)[:, None, ::-1] * [-1.0, 1.0]  # of the sensor by the heading
-        H = np.empty((*r.shape, 2, 3))
-        H[..., 0, :2], H[..., 1, :2] = -u, across
-        H[..., 0, 2] = -(u * turned).sum(axis=-1)
-        H[..., 1, 2] = (across * turned).sum(axis=-1) - 1.0
-        return H
+        G = self.landmark_jacobian(states, landmarks)
+        arm = self._mounted(states)
+        turned = np.stack([-arm[:, 1], arm[:, 0]], axis=1)  # of the sensor by the heading
+        last = -np.einsum("nmki,ni->nmk", G, turned) - [0.0, 1.0]
+        return np.concatenate([-G, last[..., None]], axis=-1)
+
+    def landmark_jacobian(self, states: Array, landmarks: Array) -> Array:
+        """Derivatives (n, m, 2, 2) of ranges and bearings by the positions of the landmarks."""
+        d = self._between(states, landmarks)
+        r = np.maximum(np.hypot(d[..., 0], d[..., 1]), np.finfo(float).tiny)[..., None]
+        u = d / r
+        return np.stack([u, np.stack([-u[..., 1], u[..., 0]], axis=-1) / r], axis=-2)
+
+    def triangulate(self, states: Array, values: Array) -> Array:
+        """Positions (n, m, 2) of landmarks with these ranges and bearings (m, 2)."""
+        directions = states[:, 2:] + self.mount[2] + values[:, 1]
+        along = np.stack([np.cos(directions), np.sin(directions)], axis=-1)
+        at = states[:, :2] + self._mounted(states)
+        return np.asarray(at[:, None] + values[:, 0, None] * along)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance (2, 2) of the errors of a sighting."""
+        return np.diag([self.range_noise**2, self.bearing_noise**2])
+
+    @property
+    def log_uniform(self) -> float:
+        """Log-density of a false sighting."""
+        return -log(self.longest * self.view)
+
+    def features(self, y: Any) -> tuple[Indices, Array]:
+        """Ids and values (m, 2) of sightings for a map that is being made: any ids >= 0."""
+        return _features(_sightings(y, sys.maxsize, 3, "(id, range, bearing)"))
 
     def sightings(self, y: Any) -> Array:
         """Validate an observation; return rows (id, range, bearing)."""
@@ -117,31 +147,28 @@ class RangeBearing:
         c, s, (x, y, _) = np.cos(states[:, 2]), np.sin(states[:, 2]), self.mount
         return np.stack([c * x - s * y, s * x + c * y], axis=1)
 
-    def _between(self, states: Array, ids: Indices) -> Array:
+    def _between(self, states: Array, landmarks: Array) -> Array:
         at = states[:, :2] + self._mounted(states)
-        return np.asarray(self.landmarks[ids] - at[:, None, :])
+        return np.asarray(landmarks - at[:, None, :])
 
-    def _all(self) -> Indices:
-        return np.arange(len(self.landmarks))
-
-    def _seen(self, states: Array, y: Array) -> Indices:
-        """Landmarks (n, m) of the sightings; those not known are the nearest to the sighting."""
+    def _seen(self, states: Array, y: Array) -> Array:
+        """Landmarks (n, m, 2) of the sightings; if not known, those nearest to the sighting."""
         ids = np.broadcast_to(y[:, 0].astype(np.intp), (len(states), len(y))).copy()
-        r, b = self.measured(states, self._all())
+        at = self.project(states, self.landmarks)
         for k in np.flatnonzero(y[:, 0] < 0):
-            square = np.nan_to_num((y[k, 1] - r) / self.range_noise) ** 2
-            if np.isfinite(y[k, 2]):
-                square += (wrap(y[k, 2] - b) / self.bearing_noise) ** 2
-            ids[:, k] = square.argmin(axis=1)
-        return ids
+            error = self.difference(np.nan_to_num(y[k, 1:]), at) * np.isfinite(y[k, 1:])
+            ids[:, k] = ((error / [self.range_noise, self.bearing_noise]) ** 2).sum(-1).argmin(1)
+        return self.landmarks[ids]
 
     def _constants(self, y: Array) -> Array:
-        """Log-normalisations (m, 2) of the Gaussian and of an outlier, for each sighting."""
+        """Log-densities (m, 2) of no error and of an outlier, with their probabilities."""
         measured = np.isfinite(y[:, 1:])
         sd = np.log([self.range_noise, self.bearing_noise]) + 0.5 * log(2 * pi)
         average = np.where(y[:, 0] < 0, log(len(self.landmarks)), 0.0)
         widths = np.log([self.longest, self.view])
-        return -np.stack([measured @ sd + average, measured @ widths], axis=1)
+        with np.errstate(divide="ignore"):  # none or all are outliers
+            log_shares = np.log([1.0 - self.outliers, self.outliers])
+        return np.asarray(log_shares - np.stack([measured @ sd + average, measured @ widths], 1))
 
     def _factor(self, has_range: bool, has_bearing: bool) -> float:
         """Share of the Gaussian's information that outliers leave."""
@@ -213,3 +240,11 @@ def _sightings(y: Any, landmarks: int, columns: int, names: str) -> Array:
     if np.isinf(rows[:, 1:]).any() or (rows[:, 1:2] < 0).any():
         raise ValueError(f"y must have finite ranges >= 0 and finite bearings, got {rows[:, 1:]}")
     return rows
+
+
+def _features(rows: Array) -> tuple[Indices, Array]:
+    """Ids and values of rows that must be known and complete, each id once."""
+    ids = rows[:, 0].astype(np.intp)
+    if (ids < 0).any() or np.isnan(rows).any() or len(np.unique(ids)) < len(ids):
+        raise ValueError(f"y must have known ids, each once, and no NaN to make a map, got {rows}")
+    return ids, rows[:, 1:]

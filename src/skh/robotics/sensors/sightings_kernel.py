@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from math import atan2, cos, exp, hypot, isnan, log, log1p, pi, sin
+from math import atan2, cos, exp, hypot, inf, isnan, log, log1p, pi, sin
 
 from skh._numba.compiling import compiled
+
+MAX_SQUARE = 1e300  # of an error; differences of two must be numbers
 
 
 @compiled
@@ -18,7 +20,7 @@ def squared_error(sighting, dx, dy, heading, range_noise, bearing_noise):
         error = sighting[2] - atan2(dy, dx) + heading
         error = (error - 2.0 * pi * round(error / (2.0 * pi))) / bearing_noise
         square += error * error
-    return square
+    return min(square, MAX_SQUARE)
 
 
 @compiled
@@ -39,12 +41,12 @@ def log_sum(sighting, x, y, heading, landmarks, range_noise, bearing_noise):
 
 @compiled
 def sighting_log_likelihoods(
-    values, poses, mount, sightings, landmarks, range_noise, bearing_noise, constants, outliers
+    values, poses, mount, sightings, landmarks, range_noise, bearing_noise, constants
 ):
     """Set ``values`` (n,) at ``poses`` (n, 3) of sightings (m, 3), rows (id, range, bearing).
 
     A negative id stands for any landmark.  Rows of ``constants`` (m, 2) are the log-normalisation
-    of the Gaussian, with the probability of a landmark, and the log-density of an outlier.
+    of the Gaussian and the log-density of an outlier, both with their probabilities.
     """
     for i in range(len(poses)):
         c, s = cos(poses[i, 2]), sin(poses[i, 2])
@@ -62,9 +64,8 @@ def sighting_log_likelihoods(
                     *(range_noise, bearing_noise),
                 )
             value += constants[k, 0]
-            if outliers > 0.0:
-                value += log1p(-outliers)
-                floor = log(outliers) + constants[k, 1]
+            floor = constants[k, 1]
+            if floor > -inf:
                 top = max(value, floor)
                 value = top + log1p(exp(min(value, floor) - top))
             total += value

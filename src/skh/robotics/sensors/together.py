@@ -23,6 +23,8 @@ class Sensors:
         if not sensors:
             raise ValueError("sensors must be one at least, got none")
         self.sensors = sensors
+        if any(getattr(sensor, "information", None) is None for sensor in sensors):
+            self.information = None  # type: ignore[assignment,method-assign] # it is learned
 
     def log_likelihood(self, states: Any, y: Any) -> Array:
         """Sum of the sensors' log-likelihoods."""

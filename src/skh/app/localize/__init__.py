@@ -1,0 +1,1 @@
+"""``skh localize``: where a robot was, from its log and a map."""

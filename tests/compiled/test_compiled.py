@@ -12,6 +12,7 @@ from scipy.stats import qmc
 import oracles
 import skh
 from skh import _numba
+from skh._numba import backward_weights
 from skh._numba.iterate_history import IterateHistory
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.kernels import gaussian_kernel as kernels
@@ -424,3 +425,19 @@ def test_hilbert_order_is_a_permutation_that_keeps_neighbours_together(d):
 
 def test_hilbert_order_of_identical_points_is_stable():
     np.testing.assert_array_equal(hilbert_order(np.ones((5, 2))), np.arange(5))
+
+
+@pytest.mark.parametrize("prune", [0.0, 0.05])
+def test_backward_weights_are_softmaxes_summed_over_neighbours(prune):
+    logs = np.random.default_rng(0).normal(size=(5, 12)) * 3
+    logs[2, 3] = -np.inf
+    logs[3] -= 1e5
+    shares = np.exp(logs - logsumexp(logs, axis=1, keepdims=True)).reshape(5, 4, 3).sum(axis=2)
+    kept = np.where(shares < prune, 0.0, shares)
+    expected = kept / kept.sum(axis=1, keepdims=True)
+    compiled = backward_weights.backward_weights
+    for function in (compiled, compiled.py_func):
+        w, lost, dropped = function(logs.copy(), 3, prune)
+        np.testing.assert_allclose(w, expected, atol=1e-14)
+        np.testing.assert_allclose(lost, (shares - kept).sum(axis=1), atol=1e-14)
+        np.testing.assert_array_equal(dropped, (shares < prune).sum(axis=1))

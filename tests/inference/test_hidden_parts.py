@@ -123,8 +123,8 @@ def test_poses_in_space():
     smoothed = run.smooth(model)
     np.testing.assert_allclose(smoothed.mean_states.position[-1], run.mean_states.position[-1])
     # positions are those of a random walk with drift, whatever the rotations
-    A, I = np.eye(3), np.eye(3)
-    walk = skh.models.LinearGaussian(A, I, 0.1 * I, 0.1 * I, np.zeros(3), 0.1 * I)
+    one = np.eye(3)
+    walk = skh.models.LinearGaussian(one, one, 0.1 * one, 0.1 * one, np.zeros(3), 0.1 * one)
     drift = np.arange(3)[:, None] * np.array([1.0, 0.0, 0.0])
     exact = skh.kalman_smoother(walk, ys - drift).means + drift
     np.testing.assert_allclose(smoothed.mean_states.position, exact, atol=0.12)

@@ -5,7 +5,7 @@ import pytest
 from test_hidden_parts import Turning
 
 import skh
-from linear_models import autoregression
+from linear_models import LGSS3, autoregression
 from skh.geometry import SE2, Charted
 
 
@@ -90,17 +90,17 @@ def test_errors_of_sums():
         sums.update(history[2])
     with pytest.raises(ValueError, match="second_moments=True"):
         _ = sums.covariance
+    wrong = skh.AdditiveSmoother(model, lambda t, x, x_next: np.zeros(3))
+    wrong.update(history[0])
     with pytest.raises(ValueError, match=r"functional at t=0 must return shape \(\d+, \d+\)"):
-        skh_sums = skh.AdditiveSmoother(model, lambda t, x, x_next: np.zeros(3))
-        skh_sums.update(history[0])
-        skh_sums.update(history[1])
+        wrong.update(history[1])
     with pytest.raises(TypeError, match="functional must be a function"):
         skh.AdditiveSmoother(model, 1.0)
     with pytest.raises(ValueError, match="initial must return shape"):
         skh.AdditiveSmoother(model, product, initial=lambda x: np.zeros(2)).update(history[0])
+    wrong = skh.AdditiveSmoother(model, product, initial=lambda x: x)
+    wrong.update(history[0])
     with pytest.raises(ValueError, match="must return 1 sums"):
-        wrong = skh.AdditiveSmoother(model, product, initial=lambda x: x)
-        wrong.update(history[0])
         wrong.update(history[1])
 
 
@@ -110,13 +110,28 @@ def test_fixed_lag_is_smoothing_of_the_series_so_far():
     smoother = skh.FixedLagSmoother(model, lag=3)
     for belief in result.history[:-1]:
         window = smoother.update(belief)
-    assert smoother.t == 3 and len(window.means) == 4
+    assert (smoother.t, len(window.means)) == (3, 4)
     so_far = skh.inference.smoothing.smooth_history(result.history[:-1], model)
     np.testing.assert_allclose(window.means, so_far.means[3:], rtol=1e-12)
     with pytest.raises(ValueError, match="must be that of t=7, got t=0"):
         smoother.update(result.history[0])
     with pytest.raises(TypeError, match="belief must be"):
         smoother.update(None)
+
+
+@pytest.mark.parametrize("kind", ["modes", "linear part"])
+def test_fixed_lag_of_hidden_parts(kind):
+    model = skh.models.jmls() if kind == "modes" else skh.rao_blackwellize(LGSS3, [0])
+    _, ys = (model if kind == "modes" else LGSS3).simulate(5, rng=0)
+    result = skh.particle_filter(model, ys, skh.Stratified(), 30, rng=0, history=True)
+    smoother = skh.FixedLagSmoother(model, lag=2, rng=0)
+    for belief in result.history:
+        window = smoother.update(belief)
+    expected = result.smooth(model, rng=0)
+    np.testing.assert_allclose(window.means, expected.means[-3:], atol=0.2)
+    np.testing.assert_allclose(window.z_means, expected.z_means[-3:], atol=0.2)
+    with pytest.raises(TypeError, match="does not know how the records"):
+        skh.AdditiveSmoother(model, product)
 
 
 def test_fixed_lag_in_charts_has_the_states_of_its_own_charts():

@@ -116,8 +116,10 @@ class FilterResult(ResultViews):
         """
         from skh.inference.smoothing import smooth_history
 
-        options = {"regularize": regularize, "prune": prune, "paths": paths, "rng": rng}
-        return smooth_history(self.history, model, used(ys, self.skipped), **options)
+        options: dict[str, Any] = {"regularize": regularize, "prune": prune}
+        return smooth_history(
+            self.history, model, used(ys, self.skipped), paths=paths, rng=rng, **options
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result to a file, which `skh.load_result` reads; ``numpy.load`` opens it too.

@@ -16,6 +16,7 @@ Given the component i, x_t then is not :math:`x^i` but the particle displaced to
 .. math:: x_t \sim \mathcal N(b_i + G_i (x_{t+1} - c_i),\ V_i).
 
 For one component this is the backward step of Rauch, Tung and Striebel; for wide ones G = V = 0.
+A displaced particle stands for a Gaussian in the step before, too: by points with its moments.
 """
 
 from __future__ import annotations
@@ -35,10 +36,16 @@ from skh.filtering.model_protocols import CarryingModel, WithoutCarry, propagate
 from skh.gaussians.linear_algebra import apply, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
-from skh.rules.regularized import lump_smoothing
+from skh.rules.regularized import (
+    MEANS_PER_AXIS,
+    has_wide_components,
+    lump_smoothing,
+    share_of_components,
+)
 from skh.rules.smoothing import Smoothing
 
 TINY_WEIGHT = 1e-300  # in place of zero, where weights divide
+WIDER = 4  # the kernel is that for so many times fewer particles
 PAIRS_AT_ONCE = 1 << 20  # 8 MB of densities
 
 
@@ -123,14 +130,9 @@ class BackwardStep:
             yield some, *self._weights(x_next[some], prune, summed)
 
     def contracted(
-        self,
-        w: Array,
-        x_next: Array,
-        within: Array | None,
-        prune: float,
-        by_component: bool = False,
+        self, x_next: Array, w: Array, prune: float, by_component: bool = False
     ) -> Contracted:
-        """Sum over the points of time t + 1, with smoothed weights and covariances ``within``.
+        """Sum over the points of time t + 1, with their smoothed weights.
 
         Second moments are those given each component: for displaced particles or ``by_component``.
         """
@@ -139,8 +141,7 @@ class BackwardStep:
         origin = w @ x_next  # squares are taken from here, for less rounding
         e, squares = x_next - origin, None
         if by_component or self.displacement is not None:
-            squares = e[:, :, None] * e[:, None, :]
-            squares = (squares if within is None else squares + within).reshape(-1, d * d)
+            squares = (e[:, :, None] * e[:, None, :]).reshape(-1, d * d)
         weight, first, second = np.zeros(K), np.zeros((K, d)), np.zeros((K, d * d))
         pairs, mass = 0, 0.0
         for some, B, lost, dropped in self.rows(x_next, prune, summed):
@@ -160,11 +161,23 @@ def backward_step(
     """Prepare the step from ``after`` back to ``before``."""
     model = models.until(before, after.time)
     p = propagate(model, before.t, before.x, before.w, before.carry)
-    smoothing = lump_smoothing(p, len(before.w), singular=True) if regularize else None
+    smoothing = backward_smoothing(p, len(before.w)) if regularize else None
     if smoothing is None:
         return BackwardStep(before.x, p, p.components_per_particle)
     displacement = Displacement.of(smoothing, p, before.x)
     return BackwardStep(before.x, smoothing.q, p.components_per_particle, displacement)
+
+
+def backward_smoothing(p: Predictive, n: int) -> Smoothing | None:
+    """Smooth the mixture where it is lumpy for ``n`` particles, as if for fewer; None: nowhere.
+
+    A filter's points must not be blurred.  Here, points are displaced back by as much as the kernel
+    moved them, which is exact for linear transitions: a wider kernel averages over more particles.
+    """
+    least = MEANS_PER_AXIS * (p.d + 1)
+    if n < least or has_wide_components(p, share_of_components(n, p.d)):
+        return None
+    return lump_smoothing(p, max(n // WIDER, least), singular=True)
 
 
 def check_markov(model: CarryingModel) -> None:

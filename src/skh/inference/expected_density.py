@@ -26,16 +26,16 @@ from skh._typing import Array, Indices
 from skh.filtering.model_checks import check_log_likelihoods
 from skh.filtering.model_protocols import CarryingModel, as_carrying, gather, propagate
 from skh.filtering.observations import is_missing
-from skh.gaussians.linear_algebra import block_matrix, factorize
+from skh.gaussians.linear_algebra import block_matrix
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charted import Charted
 from skh.geometry.charted_records import ChartedCarry
 from skh.geometry.charted_states import reference_of
 from skh.inference.smoothing import Chain, displaced_moments
-from skh.inference.smoothing_result import SmoothedStep
+from skh.inference.smoothing_result import SmoothedStep, cubature
 from skh.inference.support import Support
 
-PARTS = ("log_prior", "log_transition", "log_likelihood")
+TERMS = ("log_prior", "log_transition", "log_likelihood")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class ExpectedDensity:
         rows = [len(self.marginal(t)[1]) for t, y in enumerate(self.ys) if not is_missing(y)]
         return sum(rows)
 
-    def at(self, models: Sequence[Any], parts: Sequence[str] = PARTS) -> Array:
+    def at(self, models: Sequence[Any], parts: Sequence[str] = TERMS) -> Array:
         """Return Q for each of the models, (len(models),); the first is that of the smoother.
 
         With some of the ``parts`` only their terms.
@@ -78,25 +78,18 @@ class ExpectedDensity:
             if t > 0 and "log_transition" in parts:
                 total += self._transition(t - 1, carrying)
             if not is_missing(y) and "log_likelihood" in parts:
-                total += [self._likelihood(t, y, model) for model in carrying]
+                total += self._likelihood(t, y, carrying)
         return total
 
     def marginal(self, t: int) -> tuple[Array, Array]:
         """Weighted states of one step."""
-        step = self.steps[t]
-        used = step.w > 0.0
-        x, w = step.x[used], step.w[used]
-        if step.within is None:
-            return x, w
-        x, w, _ = cubature(x, step.within[used], w)
-        return x, w
+        return self.steps[t].points()
 
-    def _likelihood(self, t: int, y: Any, model: CarryingModel) -> float:
-        x, w = self.marginal(t)
-        b = self.chain.beliefs[t]
-        log_l, _ = model.log_likelihood(b.t, x, y, carry_at(self.chain, t, x))
-        log_l = check_log_likelihoods(log_l, x, f"model.log_likelihood at t={b.t}")
-        return float(w @ log_l)
+    def _likelihood(self, t: int, y: Any, models: Sequence[CarryingModel]) -> Array:
+        (x, w), now = self.marginal(t), self.chain.beliefs[t].t
+        carry, where = carry_at(self.chain, t, x), f"model.log_likelihood at t={now}"
+        told = (model.log_likelihood(now, x, y, carry)[0] for model in models)
+        return np.array([w @ check_log_likelihoods(log_l, x, where) for log_l in told])
 
     def _transition(self, t: int, models: Sequence[CarryingModel]) -> Array:
         b, pairs = self.chain.beliefs[t], self.pairs(t)
@@ -111,7 +104,7 @@ class ExpectedDensity:
     def pairs(self, t: int) -> Pairs:
         """Return weighted pairs (x_t, x_{t+1}) with the smoothed moments of all pairs."""
         step, after = self.chain.step(t), self.steps[t + 1]
-        sums = step.contracted(after.w, after.x, after.within, self.chain.prune, by_component=True)
+        sums = step.contracted(*after.points(), self.chain.prune, by_component=True)
         used = np.flatnonzero(sums.weight > 0.0)
         w = sums.weight[used] / sums.weight.sum()
         mean, spread = sums.conditional()
@@ -128,14 +121,6 @@ class ExpectedDensity:
         return Pairs(x, component % step.each, x_next, w, step.each > 1)
 
 
-def cubature(mean: Array, covariance: Array, w: Array) -> tuple[Array, Array, Indices]:
-    """Points with the moments of Gaussians (n, d): two per dimension, their weights, their rows."""
-    n, d = mean.shape
-    root = np.sqrt(d) * factorize(covariance)[1]
-    points = mean[:, None] + np.concatenate([root, -root], axis=-1).swapaxes(1, 2)
-    return points.reshape(-1, d), np.repeat(w / (2 * d), 2 * d), np.repeat(np.arange(n), 2 * d)
-
-
 def component_density(support: Support, law: GaussianMixture, pairs: Pairs) -> Array:
     """Log-density of x_{t+1} and its component, given x_t, for each pair."""
     m = len(pairs.x)
@@ -146,7 +131,7 @@ def component_density(support: Support, law: GaussianMixture, pairs: Pairs) -> A
     share = shares[np.arange(m), pairs.component] / shares.sum(axis=1)
     S = law.matrices if law.matrices.ndim == 2 else law.matrices[row]
     with np.errstate(divide="ignore"):
-        return support.log_density(pairs.x_next, law.means[row], S) + np.log(share)
+        return np.asarray(support.log_density(pairs.x_next, law.means[row], S) + np.log(share))
 
 
 def carry_at(chain: Chain, t: int, x: Array) -> Any:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
+from typing import Any
 
 from skh import _checks
+from skh._typing import RNG
 from skh.filtering.belief import Belief
-from skh.filtering.clock import ModelOverTime
 from skh.filtering.model_protocols import CarryingModel, Model, as_carrying
-from skh.inference.backward import check_markov
-from skh.inference.smoothing import Chain, backward_pass, check_prune
+from skh.inference.smoothing import check_prune, check_smoothable, smooth_history
 from skh.inference.smoothing_result import SmoothingResult
 
 
 class FixedLagSmoother:
     """Smoothed states of the last ``lag`` + 1 steps, kept up to date with the beliefs of a filter.
 
-    Memory and time per step do not grow: ``lag`` steps back, of N^2 transition densities each.
+    Memory and time per step do not grow: ``lag`` steps back, of N^2 transition densities each.  The
+    other arguments are those of `FilterResult.smooth`.
 
     >>> import skh
     >>> model = skh.models.lgss3()
@@ -29,13 +31,19 @@ class FixedLagSmoother:
     """
 
     def __init__(
-        self, model: Model | CarryingModel, lag: int, *, regularize: bool = True, prune: float = 0.0
+        self,
+        model: Model | CarryingModel,
+        lag: int,
+        *,
+        regularize: bool = True,
+        prune: float = 0.0,
+        paths: int | None = None,
+        rng: RNG = None,
     ) -> None:
-        carrying = as_carrying(model)
-        check_markov(carrying)
-        self._models = ModelOverTime(carrying)
-        self._regularize = _checks.boolean("regularize", regularize)
-        self._prune = check_prune(prune)
+        check_smoothable(as_carrying(model))
+        regularize, prune = _checks.boolean("regularize", regularize), check_prune(prune)
+        self._smooth = partial(smooth_history, model=model, regularize=regularize, prune=prune)
+        self._drawing: dict[str, Any] = {"paths": paths, "rng": _checks.generator(rng)}
         self._before: Belief | None = None  # the window
         self._window: deque[Belief] = deque(maxlen=_checks.positive_int("lag", lag) + 1)
 
@@ -53,6 +61,4 @@ class FixedLagSmoother:
         if len(self._window) == self._window.maxlen:
             self._before = self._window[0]
         self._window.append(belief)
-        window, options = tuple(self._window), (self._regularize, self._prune, self._before)
-        chain = Chain(self._models, window, *options)
-        return SmoothingResult.of(chain, tuple(backward_pass(chain)))
+        return self._smooth(tuple(self._window), before=self._before, **self._drawing)

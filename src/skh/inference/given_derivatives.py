@@ -9,7 +9,7 @@ import numpy as np
 from skh import _checks
 from skh._typing import Array
 from skh.filtering.observations import is_missing
-from skh.inference.expected_density import PARTS, ExpectedDensity
+from skh.inference.expected_density import TERMS, ExpectedDensity
 from skh.inference.information import moved_models
 from skh.inference.parameters import Parameters
 
@@ -18,11 +18,11 @@ def given_gradient(
     density: ExpectedDensity, parameters: Parameters, h: Array, derivatives: Any
 ) -> Array:
     """Return the derivatives (p,); what ``derivatives`` has not is by central differences."""
-    given = {name: getattr(derivatives, name, None) for name in PARTS}
+    given = {name: getattr(derivatives, name, None) for name in TERMS}
     if not any(callable(f) for f in given.values()):
-        raise TypeError(f"derivatives must have some of {', '.join(PARTS)}, got {derivatives!r}")
+        raise TypeError(f"derivatives must have some of {', '.join(TERMS)}, got {derivatives!r}")
     theta, p = parameters.labelled(parameters.values), len(h)
-    missing = [name for name in PARTS if not callable(given[name])]
+    missing = [name for name in TERMS if not callable(given[name])]
     Q = density.at(moved_models(parameters, h), parts=missing)
     gradient = np.asarray((Q[1::2] - Q[2::2]) / (2 * h))
 

@@ -50,7 +50,7 @@ class JointChain:
             x, cross = paths[:, t], None
             if t + 1 < len(z):
                 x_next = paths[:, t + 1]
-                cross = (x_next - x_next.mean(axis=0)).T @ x / m
+                cross = (x_next - x_next.mean(axis=0)).T @ (x - x.mean(axis=0)) / m
             steps.append(SmoothedStep(x, w, None, cross, z=(moments.mean, moments.covariance)))
         return tuple(steps)
 

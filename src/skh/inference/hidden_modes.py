@@ -9,8 +9,7 @@ the backward weights of a pair (j, l) at t + 1 are proportional to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,7 +41,7 @@ class ModesChain:
 
     def last(self) -> Array:
         """Smoothed weights of the last particles and modes, (n, modes)."""
-        return self.beliefs[-1].w[:, None] * np.exp(self.beliefs[-1].carry)
+        return np.asarray(self.beliefs[-1].w[:, None] * np.exp(self.beliefs[-1].carry))
 
     def backward_pass(self) -> list[SmoothedStep]:
         """Return the smoothed particles of all steps."""
@@ -50,28 +49,29 @@ class ModesChain:
         steps = [self._step(-1, W)]
         for t in range(len(self.beliefs) - 2, -1, -1):
             after, x_next = steps[-1], self.beliefs[t + 1].x
-            logs, pairs, mass, dropped = self.logs(t, x_next), 0.0, 0.0, 0
-            for mode in np.flatnonzero(W.sum(axis=0) > 0.0):
+            logs, mass, dropped = self.logs(t, x_next), 0.0, 0
+            shares = np.zeros(logs.shape)
+            for mode in np.flatnonzero(W.sum(axis=0) > 0.0).tolist():
                 B, lost, zeros = backward_weights(logs + self.switched(t, mode), 1, self.prune)
-                pairs = pairs + W[:, mode, None] * B
+                shares += W[:, mode, None] * B
                 mass, dropped = mass + float(W[:, mode] @ lost), dropped + int(zeros.sum())
-            shares = np.asarray(pairs)
             W = shares.sum(axis=0).reshape(len(self.beliefs[t].w), -1)
             W = W / W.sum()
             of_particle = shares.reshape(len(x_next), len(W), -1).sum(axis=2)
-            cross = (x_next - after.mean).T @ of_particle @ self.beliefs[t].x
+            x = self.beliefs[t].x
+            cross = (x_next - after.mean).T @ of_particle @ (x - W.sum(axis=1) @ x)
             share = dropped / (shares.size * W.shape[1])
-            steps.append(self._step(t, W, cross, share, mass))
+            steps.append(
+                replace(self._step(t, W), cross=cross, pruned_pairs=share, pruned_mass=mass)
+            )
         return steps[::-1]
 
-    def _step(self, t: int, W: Array, *rest: Any) -> SmoothedStep:
+    def _step(self, t: int, W: Array) -> SmoothedStep:
         """Return smoothed particles, with the probabilities of the modes given each."""
         w = W.sum(axis=1)
         modes = W / np.where(w > 0.0, w, 1.0)[:, None]
         modes[w <= 0.0] = 1.0 / W.shape[1]
-        given = rest or (None, 0.0, 0.0)
-        z = self.model.hidden_moments(log(modes))
-        return SmoothedStep(self.beliefs[t].x, w, None, *given, z)
+        return SmoothedStep(self.beliefs[t].x, w, z=self.model.hidden_moments(log(modes)))
 
     def paths(self, m: int, rng: np.random.Generator) -> Array:
         """Draw paths of x, (m, T, d)."""

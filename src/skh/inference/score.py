@@ -134,7 +134,11 @@ def score(
     """
     parameters, ys = Parameters.of(make_model, theta), as_series(ys)
     by_differences, seed = check_information(information) == "differences", seed_for(rng)
-    filtering = {"times": times, "on_zero_likelihood": on_zero_likelihood, "history": True}
+    filtering: dict[str, Any] = {
+        "times": times,
+        "on_zero_likelihood": on_zero_likelihood,
+        "history": True,
+    }
     options = {"derivatives": derivatives, "step": step, "paths": paths}
 
     def at(values: Array, louis: bool) -> Score:

@@ -93,13 +93,19 @@ def smooth_history(
     prune: float = 0.0,
     paths: int | None = None,
     rng: RNG = None,
+    before: Belief | None = None,
 ) -> SmoothingResult:
-    """Smooth the beliefs of a filter of ``model``; see `FilterResult.smooth`."""
+    """Smooth the beliefs of a filter of ``model``; see `FilterResult.smooth`.
+
+    ``before`` is the belief before the first, if that is not the first of the filter.
+    """
     if history is None:
         raise ValueError("smoothing needs particle_filter(..., history=True)")
     regularize, prune = _checks.boolean("regularize", regularize), check_prune(prune)
     carrying, beliefs = as_carrying(model), tuple(history)
-    models = ModelOverTime(carrying)
+    models, d = ModelOverTime(carrying), beliefs[0].x.shape[1]
+    if (given := carrying.prior().d) != d:
+        raise ValueError(f"model must be that of the run, in {d} dimensions, got one in {given}")
     if isinstance(carrying, JumpMarkov):
         modes = ModesChain(carrying, beliefs, prune)
         return SmoothingResult.of(modes, tuple(modes.backward_pass()))
@@ -108,7 +114,7 @@ def smooth_history(
         joint = JointChain(models, beliefs)
         return SmoothingResult.of(joint, joint.smoothed(m, ys, _checks.generator(rng)))
     check_markov(carrying)
-    chain = Chain(models, beliefs, regularize, prune)
+    chain = Chain(models, beliefs, regularize, prune, before)
     return SmoothingResult.of(chain, tuple(backward_pass(chain)))
 
 
@@ -141,7 +147,7 @@ def backward_pass(chain: Chain) -> list[SmoothedStep]:
     steps = [SmoothedStep(last.x, last.w)]
     for t in range(len(chain.beliefs) - 2, -1, -1):
         after, step = steps[-1], chain.step(t)
-        sums = step.contracted(after.w, after.x, after.within, chain.prune)
+        sums = step.contracted(*after.points(), chain.prune)
         steps.append(smoothed_step(step, sums, after))
     return steps[::-1]
 
@@ -151,7 +157,8 @@ def smoothed_step(step: BackwardStep, sums: Contracted, after: SmoothedStep) -> 
     pruned = sums.pruned_pairs, sums.pruned_mass
     W = sums.weight / sums.weight.sum()
     if step.displacement is None:
-        cross = (sums.first - W[:, None] * (after.mean - sums.origin)).T @ step.x
+        e_next = sums.first - W[:, None] * (after.mean - sums.origin)
+        cross = e_next.T @ (step.x - W @ step.x)
         return SmoothedStep(step.x, W, None, cross, *pruned)
     x, within, cross = displaced_moments(step, sums, after.mean)
     if step.each > 1:
@@ -168,8 +175,9 @@ def displaced_moments(
     x = law.base + apply(law.gain, towards - law.centre)
     inside = law.gain @ spread @ transpose(law.gain)
     within = inside + law.root @ transpose(law.root)
-    cross = (sums.weight[:, None] * (towards - mean_next)).T @ x
-    cross += np.einsum("k,kij,klj->il", sums.weight, spread, law.gain)
+    w = sums.weight / sums.weight.sum()
+    cross = (w[:, None] * (towards - mean_next)).T @ (x - w @ x)
+    cross += np.einsum("k,kij,klj->il", w, spread, law.gain)
     return x, symmetric(within), cross
 
 
@@ -183,6 +191,12 @@ def merged(w: Array, x: Array, within: Array, each: int) -> tuple[Array, Array, 
     e = x - mean[:, None]
     covariance = np.einsum("ik,ikab->iab", share, within + e[..., :, None] * e[..., None, :])
     return w.sum(axis=1), mean, covariance
+
+
+def check_smoothable(model: CarryingModel) -> None:
+    """Raise TypeError for models that cannot be smoothed."""
+    if not isinstance(model, JumpMarkov | RaoBlackwellized):
+        check_markov(model)
 
 
 def check_prune(prune: float) -> float:

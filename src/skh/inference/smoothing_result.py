@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._typing import RNG, Array
-from skh.gaussians.linear_algebra import mixture_moments
+from skh._typing import RNG, Array, Indices
+from skh.gaussians.linear_algebra import factorize, mixture_moments
 from skh.gaussians.quantiles import marginal_quantiles
 
 
@@ -59,6 +59,13 @@ class SmoothedStep:
         covariances[:, d:, d:] = P
         return mixture_moments(self.w, np.hstack([self.x, m]), covariances)
 
+    def points(self) -> tuple[Array, Array]:
+        """Weighted points: the particles, or two per dimension for Gaussians in their place."""
+        used = self.w > 0.0
+        if self.within is None:
+            return self.x[used], self.w[used]
+        return cubature(self.x[used], self.within[used], self.w[used])[:2]
+
     def quantile(self, q: ArrayLike) -> Array:
         """Smoothed quantiles of each coordinate, ``(..., d)``.
 
@@ -71,6 +78,14 @@ class SmoothedStep:
             return marginal_quantiles(self.w, self.x, deviations, levels)
         columns = [_interpolated(self.w, column, levels) for column in self.x.T]
         return np.stack(columns, axis=-1)
+
+
+def cubature(mean: Array, covariance: Array, w: Array) -> tuple[Array, Array, Indices]:
+    """Points with the moments of Gaussians (n, d): two per dimension, their weights, their rows."""
+    n, d = mean.shape
+    root = np.sqrt(d) * factorize(covariance)[1]
+    points = mean[:, None] + np.concatenate([root, -root], axis=-1).swapaxes(1, 2)
+    return points.reshape(-1, d), np.repeat(w / (2 * d), 2 * d), np.repeat(np.arange(n), 2 * d)
 
 
 def _interpolated(w: Array, x: Array, levels: Array) -> Array:
@@ -161,7 +176,16 @@ class SmoothingResult:
 
     def expectation(self, f: Callable[[Array], Array]) -> Array:
         """Smoothed mean of a function of the state, f (n, d) -> (n, ...), for each step."""
-        return np.stack([step.w @ np.asarray(f(step.x)) for step in self.steps])
+        if not callable(f):
+            raise TypeError(f"f must be a function of the states, got {f!r}")
+        return np.stack([self._mean_of(f, *step.points()) for step in self.steps])
+
+    @staticmethod
+    def _mean_of(f: Callable[[Array], Array], x: Array, w: Array) -> Array:
+        values = _checks.real_array("what f returns", f(x))
+        if values.shape[:1] != w.shape:
+            raise ValueError(f"f must return a value for each of {len(w)} rows, got {values.shape}")
+        return np.asarray(np.tensordot(w, values, axes=1))
 
     def paths(self, m: int, *, rng: RNG = None) -> Array:
         """Draw ``m`` paths x_{0:T-1} from their distribution given all observations, (m, T, d).

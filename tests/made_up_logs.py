@@ -2,7 +2,8 @@
 
 import numpy as np
 from scipy.io import savemat
-from scipy.spatial.transform import Rotation
+
+from robot_files import stereo_mat
 
 HEADER = "# made up\n" * 4
 MARKS = np.array([[3.0, 2.0], [4.0, -1.0], [-1.0, 3.0], [1.0, -3.0]])
@@ -10,39 +11,8 @@ MARKS = np.array([[3.0, 2.0], [4.0, -1.0], [-1.0, 3.0], [1.0, -3.0]])
 
 def write_stereo_log(folder, steps=14):
     """A camera that moves sideways before a wall of landmarks: starry_night/dataset3.mat."""
-    rng = np.random.default_rng(0)
-    velocity, turns = np.tile([0.5, 0.1, 0.0], (steps, 1)), np.tile([0.0, 0.0, 0.3], (steps, 1))
-    r, R = [np.zeros(3)], [Rotation.identity()]
-    for k in range(steps - 1):
-        r.append(r[-1] + 0.1 * R[-1].apply(velocity[k]))
-        R.append(R[-1] * Rotation.from_rotvec(0.1 * turns[k]))
-    landmarks = rng.uniform([-1, -1, 2], [2, 1, 4], (20, 3))
-    variances = np.array([38.0, 130.0, 42.0, 132.0])
-    pixels = np.full((4, steps, 20), -1.0)
-    for k in range(steps):
-        x, y, z = R[k].inv().apply(landmarks - r[k]).T
-        exact = np.stack([480 * x / z + 320, 480 * y / z + 240, 480 * (x - 0.24) / z + 320])
-        exact = np.concatenate([exact, exact[1:2]])
-        pixels[:, k] = exact + np.sqrt(variances)[:, None] * rng.standard_normal((4, 20))
-        pixels[:, k, k % 3 :: 3] = -1.0
-    pixels[:, 5] = -1.0
-    fields = {
-        "theta_vk_i": Rotation.concatenate(R).as_rotvec().T,
-        "r_i_vk_i": np.array(r).T,
-        "t": 0.1 * np.arange(steps)[None],
-        "v_vk_vk_i": velocity.T,
-        "w_vk_vk_i": turns.T,
-        "v_var": np.full((3, 1), 0.01),
-        "w_var": np.full((3, 1), 0.01),
-        "y_var": variances[:, None],
-        "rho_i_pj_i": landmarks.T,
-        "y_k_j": pixels,
-        "C_c_v": np.eye(3),
-        "rho_v_c_v": np.zeros((3, 1)),
-        **{"fu": 480.0, "fv": 480.0, "cu": 320.0, "cv": 240.0, "b": 0.24},
-    }
     (folder / "starry_night").mkdir()
-    savemat(folder / "starry_night" / "dataset3.mat", fields)
+    stereo_mat(folder / "starry_night" / "dataset3.mat", steps)
 
 
 def driven(steps, dt):

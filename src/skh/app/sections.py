@@ -58,7 +58,7 @@ def checked_sections(
 
 @dataclass(frozen=True)
 class Place:
-    """A scenario file, for messages; on the command line there is none."""
+    """A scenario file, for messages; without a path if options come from the command line."""
 
     path: Path | None
     text: str

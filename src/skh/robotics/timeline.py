@@ -218,7 +218,7 @@ def _control(travel: Travel, start: float, end: float, control: Any) -> Any:
 
 
 def _span(times: Array) -> str:
-    return f"they are at {times[0]} to {times[-1]} s" if len(times) else "there are none"
+    return f"they are at {times[0]} to {times[-1]} s" if len(times) else "the log has no readings"
 
 
 def _left_out(count: int) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class Setup:
 
     @property
     def truth(self) -> Any:
-        """True poses at the steps, with NaN where unknown; None if there are none."""
+        """True poses at the steps, NaN where unknown; None for a log without a truth."""
         return self.timeline.truth
 
 

@@ -57,7 +57,7 @@ min_way = 0.2               # after moving so far
 min_turn = 0.2              # or turning so far
 # max_wait = 10.0           # or waiting so long
 # min_wait = 1.0            # in any case after so long: readings in a row have the same errors
-# max_gap = 1.0             # steps without a reading, where there is none for so long
+# max_gap = 1.0             # seconds between steps at most: longer gaps get steps without a reading
 # window = 0.0              # readings within this time are one step
 
 [filter]

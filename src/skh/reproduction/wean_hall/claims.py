@@ -51,8 +51,8 @@ def described(records: Sequence[Record], cell: Cell) -> str:
 def starts(records: Sequence[Record], log: str) -> Verdict:
     """Whether starts anywhere find the pose, at a third of the cost of KLD-sampling.
 
-    Of those KLD filters that are right as often, the cheapest counts; if there is none, the
-    most expensive of all, which is too cheap to be right as often.
+    The cheapest KLD filter that is right as often counts.  If none of them is, the most expensive
+    one counts: one that is right as often would cost more.
     """
     tried = cells(records, ANYWHERE + log)
     ours = [cell for cell in tried if cell[1] == OURS]

@@ -39,7 +39,7 @@ P = TypeVar("P", bound=PlanarPath)
 class CarmenLog:
     """Odometry and scans of a log."""
 
-    odometry: Odometry  # of the lines ODOM or O; of the scans if there are none
+    odometry: Odometry  # of the lines ODOM or O, else of the scans
     scans: Scans
     truth: PlanarPath | None  # of TRUEPOS, or of poses corrected by a mapping program
     notes: tuple[str, ...] = ()

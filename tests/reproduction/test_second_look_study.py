@@ -16,8 +16,8 @@ from skh.reproduction.second_look.one_step import Watched, ellipse
 from skh.reproduction.second_look.runs import Run
 from skh.reproduction.second_look.tasks import (
     AGAIN,
-    DEFAULT_AT,
     BOOTSTRAP,
+    DEFAULT_AT,
     GUIDED,
     LOOKS,
     NOT_GUIDED,

@@ -6,6 +6,7 @@ import pytest
 import skh
 from skh.filtering.likelihood_information import TOLD_AT, representatives
 from skh.geometry import SE3, Charted, Pose, rotation
+from skh.reproduction.second_look.cases import told
 
 
 class Axes:
@@ -117,3 +118,15 @@ def test_wrong_shapes_are_refused():
 
     with pytest.raises(ValueError, match=r"model.information at t=0 .* got shape \(3, 3\)"):
         skh.particle_filter(Wrong(), [(0, 0.1)], Catching(), 20, rng=0)
+
+
+def test_a_model_that_tells_its_information_needs_a_shorter_pilot():
+    model = skh.models.lgss15()
+    _, ys = model.simulate(3, rng=0)
+    learned = skh.particle_filter(model, ys, skh.SecondLook(), 100, rng=0)
+    telling = told(model)
+    short = skh.particle_filter(telling, ys, skh.SecondLook(), 100, rng=0)
+    assert {looks[0].n for looks in learned.looks} <= {50, 100}
+    assert [looks[0].n for looks in short.looks] == [34, 34, 34]
+    few = skh.particle_filter(telling, ys, skh.SecondLook(), 80, rng=0)
+    assert [looks[0].n for looks in few.looks] == [40, 40, 40]  # a third would be too few

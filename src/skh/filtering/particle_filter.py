@@ -227,7 +227,7 @@ class ParticleFilter(Forecasts, Watched, Restarting, Saving):
             return self._include(p, new, None, time)
         information, learned = self._information(p, y)
         if information is not None:
-            p = p.with_information(information)
+            p = p.with_information(information, told=learned is None)
         looks = self._plan.plan(p, self._n, rng=self._rng)  # step 3
         told: list[Told] = []
         while not isinstance(given := advance(looks, told, watch), Placement):

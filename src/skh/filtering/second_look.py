@@ -5,7 +5,8 @@ sharp likelihood o most evaluations are then wasted.  But the likelihood can be 
 of n/2 points shows where it is large, and p times a Gaussian-shaped surrogate of o is again a
 Gaussian mixture, for which the same rule places the other points:
 
-1. Evaluate half of the rule's points, the pilot, and fit a `Parabola` (`surrogates`).
+1. Evaluate half of the rule's points, the pilot, and fit a `Parabola` (`surrogates`); a third
+   where the model tells its information.
 2. If a second look does not promise a larger effective sample size (`gate`), evaluate the other
    half: the ordinary step, with the same points and weights.
 3. Otherwise place points for :math:`q_l = p\, \hat o_l / Z_l`, where :math:`\hat o_l` is the
@@ -48,6 +49,7 @@ from skh.rules.sampling import QuasiMonteCarlo
 from skh.rules.smoothing import SmoothingRule, smooths
 
 POINTS_PER_SLOPE = 2  # points of the pilot for each of the d + 1 coefficients c and b, at least
+PARTS_IF_TOLD = 3  # the pilot is a third of the points if the model tells its information
 SURE_EFFICIENCY = 0.5  # ESS of a trial relative to that of its points: more is a success
 TRIAL_PARTS = 10  # a trial takes one of so many parts of n, and d + 2 points at least
 TRIAL_PARTS_WITH_FLOOR = 7  # the same over a floor
@@ -92,7 +94,7 @@ class SecondLook:
             smoothing = self.rule.smoothing(p, n)
             return (yield from smoothed_looks(SecondLook(self.rule.rule), smoothing, p, n, rng))
         points = self._points(p, n, rng)
-        rows = pilot_rows(self.rule, len(points))
+        rows = pilot_rows(self.rule, len(points), pilot_parts(p, len(points)))
         if len(rows) < POINTS_PER_SLOPE * (p.d + 1) or not points.w[rows].any():
             # In one batch: the bits of a likelihood may depend on how many points it is given.
             ess = weighted_ess(points.w, (yield points))
@@ -162,6 +164,15 @@ def look_size(n: int, left: int, d: int, sure: bool, floor: bool) -> int:
     return m if left - m > d else left
 
 
-def pilot_rows(rule: Rule, n: int) -> Indices:
-    """Rows of the pilot: the first half where the first points matter most, else every other."""
-    return np.arange((n + 1) // 2) if important_first(rule) else np.arange(0, n, 2)
+def pilot_parts(p: Predictive, n: int) -> int:
+    """The pilot is one of so many parts of n points: of two, or of three where the model helps.
+
+    Information told by the model leaves only the slope to learn, and most points for the peak.
+    """
+    enough = n >= PARTS_IF_TOLD * POINTS_PER_SLOPE * (p.d + 1)
+    return PARTS_IF_TOLD if p.told and enough else 2
+
+
+def pilot_rows(rule: Rule, n: int, parts: int) -> Indices:
+    """Rows of the pilot: the first ones if the first points matter most, else evenly spread."""
+    return np.arange(-(-n // parts)) if important_first(rule) else np.arange(0, n, parts)

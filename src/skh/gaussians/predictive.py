@@ -13,9 +13,9 @@ class Predictive(GaussianMixture):
 
     Each particle has ``components_per_particle`` consecutive components.  ``information`` (d, d) is
     the expected Fisher information of the next observation about the state (see
-    `filtering.likelihood_information`), or None.  A mixture that is not ``smoothable`` (a prior, or
-    of particles that cannot be displaced) is left as it is by `Regularized`.  Derived mixtures keep
-    all three.
+    `filtering.likelihood_information`), or None; it is ``told`` if it is the model's own, not
+    learned while filtering.  A mixture that is not ``smoothable`` (a prior, or of particles that
+    cannot be displaced) is left as it is by `Regularized`.  Derived mixtures keep all of these.
 
     >>> import numpy as np
     >>> p = Predictive.of(GaussianMixture([1.0], [[0.0, 0.0]], 1.0), information=np.eye(2))
@@ -27,6 +27,7 @@ class Predictive(GaussianMixture):
     components_per_particle: int = 1
     information: Array | None = None
     smoothable: bool = True
+    told: bool = False
 
     @classmethod
     def of(
@@ -35,6 +36,7 @@ class Predictive(GaussianMixture):
         components_per_particle: int = 1,
         information: Array | None = None,
         smoothable: bool = True,
+        told: bool = False,
     ) -> Predictive:
         """Attach metadata to the mixture ``p``."""
         predictive = object.__new__(cls)
@@ -43,16 +45,17 @@ class Predictive(GaussianMixture):
             components_per_particle=components_per_particle,
             information=information,
             smoothable=smoothable,
+            told=told,
         )
         return predictive
 
-    def with_information(self, information: Array | None) -> Predictive:
+    def with_information(self, information: Array | None, told: bool = False) -> Predictive:
         """Return the same mixture with other ``information``."""
-        return self.of(self, self.components_per_particle, information, self.smoothable)
+        return self.of(self, self.components_per_particle, information, self.smoothable, told)
 
     def selected(self, index: Indices) -> GaussianMixture:
         """Return the mixture of the components ``index``; they need not belong to one particle."""
-        return self.of(super().selected(index), 1, self.information, self.smoothable)
+        return self.of(super().selected(index), 1, self.information, self.smoothable, self.told)
 
     def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
         """Keep them; the information only if ``A`` is invertible.
@@ -63,4 +66,4 @@ class Predictive(GaussianMixture):
         if F is not None and A is not None:
             inverse = invert(A) if invertible(A) else None
             F = None if inverse is None else symmetric(inverse.T @ F @ inverse)
-        return self.of(p, self.components_per_particle, F, self.smoothable)
+        return self.of(p, self.components_per_particle, F, self.smoothable, self.told)

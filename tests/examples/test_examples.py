@@ -54,6 +54,13 @@ def test_steps_in_the_docstring_are_frank_wolfe():
     assert slow.mmd == pytest.approx(skh.mmd(kernel, p, slow.x, slow.w), abs=1e-9)
 
 
+def test_the_code_on_the_page_of_numerical_errors_runs(capsys):
+    scope = on_page("docs/numerical_error.md")
+    assert scope["result"].numerical_error.n_check == 100
+    assert scope["chosen"].numerical_error.overall <= 0.05
+    assert "means off by about" in capsys.readouterr().out
+
+
 def test_the_code_on_the_results_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     scope = on_page("docs/results.md")

@@ -14,6 +14,7 @@ from skh import _checks
 from skh._typing import RNG, Array, Indices
 from skh.filtering.belief import Belief, Seconds
 from skh.filtering.model_protocols import CarryingModel, Model
+from skh.filtering.numerical_error import ErrorEstimate
 from skh.filtering.observations import as_iterable
 from skh.filtering.plans import Look
 from skh.views.result_views import ResultViews
@@ -44,6 +45,7 @@ class FilterResult(ResultViews):
     - ``quantile_levels``: the levels of ``quantiles``
     - ``state_names``: the model's names of the coordinates, else None
     - ``attributes``: model, rule, n, seed, versions and date, as strings and numbers
+    - ``error_estimate``: what `numerical_error` returns, None if it was not asked for
 
     With random rules the estimate of the evidence is unbiased.  With `FWQuad`, whose points are
     optimised, it is usually much closer but biased, and can be far off if the kernel variance is
@@ -71,6 +73,7 @@ class FilterResult(ResultViews):
     attributes: Mapping[str, str | int | float] = field(default_factory=dict)
     times: NDArray[Any] | None = None
     skipped: NDArray[np.bool_] | None = None
+    error_estimate: ErrorEstimate | None = None
 
     @property
     def z_covariances(self) -> Array | None:
@@ -82,6 +85,20 @@ class FilterResult(ResultViews):
     def log_evidence(self) -> float:
         """Estimate of log p(y_{0:T-1}): the sum of the increments."""
         return float(self.log_evidence_increments.sum())
+
+    @property
+    def numerical_error(self) -> ErrorEstimate:
+        """How far means and log-evidence are off because particles are few, as estimated.
+
+        Needs ``particle_filter(..., numerical_error=True)``, which runs a second filter with twice
+        as many particles, or ``accuracy=``.  See docs/numerical_error.md.
+        """
+        if self.error_estimate is None:
+            raise ValueError(
+                "this result has no numerical_error, which takes a second run: call "
+                "particle_filter(..., numerical_error=True), or accuracy=0.05"
+            )
+        return self.error_estimate
 
     def pit(
         self, model: Model | CarryingModel, ys: Iterable[Any], *, draws: int = 1000, rng: RNG = None

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
+from skh.filtering.accuracy import check_accuracy, to_accuracy, with_numerical_error
 from skh.filtering.belief import Belief
 from skh.filtering.checkpoint import Checkpoint, NoCheckpoint
 from skh.filtering.clock import Time, times_of
 from skh.filtering.default_plan import default_plan
 from skh.filtering.model_checks import ZeroLikelihoodError
 from skh.filtering.model_protocols import CarryingModel, Model
-from skh.filtering.observations import as_iterable
+from skh.filtering.observations import as_iterable, as_series
 from skh.filtering.particle_filter import ParticleFilter
 from skh.filtering.plans import Plan
 from skh.filtering.result import FilterResult, MeanState, quantile_levels, summary
@@ -42,6 +43,8 @@ def particle_filter(
     on_zero_likelihood: Literal["raise", "skip"] = "raise",
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
+    numerical_error: bool = False,
+    accuracy: float | None = None,
 ) -> FilterResult:
     """Filter a series of observations; the results equal those of `ParticleFilter.step`.
 
@@ -70,6 +73,12 @@ def particle_filter(
     checkpoint : path
         File to resume from if it exists, with the numbers of an uninterrupted run, and to write the
         run to ``checkpoint_every`` so many seconds, and when it ends.  See docs/production.md.
+    numerical_error : bool
+        Filter once more, with twice as many particles and other random numbers, to estimate how far
+        the run is off: ``result.numerical_error``.  The run itself stays the same.
+    accuracy : float, optional
+        Choose the number of particles: from ``n`` on it is doubled until the estimated error of the
+        means is at most so many standard deviations, such as 0.05.  See docs/numerical_error.md.
 
     An error, or Ctrl-C, at step t carries the result of the steps before as its ``result``.
 
@@ -81,7 +90,48 @@ def particle_filter(
     >>> result = skh.particle_filter(model, ys, skh.Stratified(), 100, rng=1)
     >>> result.means.shape, result.n_likelihood_evaluations.sum()
     ((20, 3), np.int64(2000))
+    >>> result = skh.particle_filter(model, ys, skh.Stratified(), 100, rng=1, accuracy=0.2)
+    >>> result.numerical_error.overall <= 0.2
+    True
     """
+    options: dict[str, Any] = {
+        "quantiles": quantiles,
+        "history": history,
+        "progress": progress,
+        "on_zero_likelihood": on_zero_likelihood,
+    }
+    saving: dict[str, Any] = {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
+    checks = _checks.boolean("numerical_error", numerical_error)
+    if accuracy is None and not checks:
+        return filtered(model, ys, rule, n, rng=rng, times=times, **options, **saving)
+    ys, n = as_series(ys), _checks.positive_int("n", n)
+    times = None if times is None else list(times)
+
+    def run(size: int, rng: RNG) -> FilterResult:
+        own = saving if size == n else {}
+        return filtered(model, ys, rule, size, rng=rng, times=times, **options, **own)
+
+    if accuracy is None:
+        return with_numerical_error(run, n, rng, model)
+    return to_accuracy(run, n, rng, model, check_accuracy(accuracy, checkpoint))
+
+
+def filtered(
+    model: Model | CarryingModel,
+    ys: Iterable[Any],
+    rule: Rule | Plan | None,
+    n: int,
+    *,
+    rng: RNG,
+    quantiles: ArrayLike,
+    history: bool,
+    progress: bool | Report,
+    times: Iterable[Any] | None,
+    on_zero_likelihood: str,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+) -> FilterResult:
+    """Filter a series once."""
     ys, levels = as_iterable(ys), quantile_levels(quantiles)
     moments, skips = times_of(times, ys), check_zero_policy(on_zero_likelihood)
     history, pf = _checks.boolean("history", history), ParticleFilter(model, rule, n, rng=rng)

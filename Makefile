@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint bench snapshot clean clean-kernels
+.PHONY: demo reproduce test lint bench snapshot docs drawings clean clean-kernels
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -33,6 +33,15 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,io,test]"
 	touch $@
+
+# The site, with all its code cells executed, into docs/_build/html; see docs/conf.py.
+docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,docs]"
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# Pictures of docs/pictures, which are committed.
+drawings: $(VENV)/installed
+	$(BIN)/python docs/drawings.py
 
 # Record results to the bit anew, after a change that is meant to change numbers.
 snapshot: $(VENV)/installed clean-kernels

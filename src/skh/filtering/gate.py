@@ -31,6 +31,7 @@ MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to gues
 PARTS_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
 PARTS_SHARE = 0.2  # of the mass, for each of two parts that one parabola cannot describe
 WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
+ERROR_PENALTY = 4.0  # of a squared error: a surrogate wrong by 0.5 keeps exp(-1) of its promise
 BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
 LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
@@ -101,7 +102,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     error = weighted_error(fit, level, pilot.points.w)
     ordinary = weighted_ess(points.w, fit(frame(points.x))) * float(points.w @ points.w)
     share = min(ordinary, pilot.efficiency)
-    if share < WORTHWHILE * (n - n1) / n * exp(-(min(error, 1e3) ** 2)):
+    if share < WORTHWHILE * (n - n1) / n * exp(-ERROR_PENALTY * min(error, 1e3) ** 2):
         return verdict("guided: the surrogate is accurate", fit, error)
     if is_lost(fit, pilot):
         return verdict("guided: the pilot missed the peak", fit, error)

@@ -14,12 +14,12 @@ from skh.reproduction.second_look.cases import BROAD, CASES, TITLES
 from skh.reproduction.second_look.equal_particles import Equal, equal_particles
 from skh.reproduction.second_look.tasks import (
     AGAIN,
+    DEFAULT_AT,
     GUIDED,
     LOOKS,
     NOT_GUIDED,
     PLAIN,
     RULES,
-    STEP,
 )
 from skh.reproduction.statistics import MissingError, Ratio, interval, log_ratios, ratio, select
 
@@ -141,7 +141,7 @@ def evidence(records: Sequence[Record]) -> Verdict:
 def time_of_steps(records: Sequence[Record], *, kind: str, limit: float) -> Verdict:
     """Time per step without the likelihood, relative to the default rule's in the same run."""
     steps = select(records, rule=kind)
-    plain = select(records, rule=STEP)
+    plain = select(records, rule=DEFAULT_AT + kind)
     found = {}
     for cell in sorted({(r.model, r.n) for r in steps}):
         ours, theirs = ([r for r in rs if (r.model, r.n) == cell] for rs in (steps, plain))

@@ -18,9 +18,11 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx-mathjax-offline",  # a copy of MathJax: nothing is loaded from elsewhere
+    "plain_words",
     "repository_pages",
 ]
-exclude_patterns = ["_build", "README.md"]
+exclude_patterns = ["_build", "_templates", "README.md"]
+templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst-nb.lexer", "mystnb.unknown_mime_type"]

@@ -37,6 +37,7 @@ $(VENV)/installed: pyproject.toml
 # The site, with all its code cells executed, into docs/_build/html; see docs/conf.py.
 docs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,docs]"
+	$(BIN)/python docs/watch/build.py docs/_build/watch/watch.html
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # Pictures of docs/pictures, which are committed.

@@ -47,6 +47,7 @@ python_use_unqualified_type_names = True
 html_theme = "furo"
 html_title = "skh"
 html_static_path = ["_static"]
+html_extra_path = ["_build/watch"]  # the interactive page, written by `make docs`
 html_css_files = ["site.css"]
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5c8a", "color-brand-content": "#0b5c8a"},

@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint bench snapshot docs drawings clean clean-kernels
+.PHONY: demo reproduce test lint bench snapshot docs drawings dist release lowest clean clean-kernels
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -43,6 +43,23 @@ docs: $(VENV)/installed
 # Pictures of docs/pictures, which are committed.
 drawings: $(VENV)/installed
 	$(BIN)/python docs/drawings.py
+
+# Wheel and source distribution, with what they contain checked.
+dist: $(VENV)/installed
+	rm -rf dist
+	$(BIN)/hatchling build -d dist
+	$(BIN)/pytest -q -p no:cacheprovider tests/site/test_package.py
+
+# Everything but the upload: tests, site, distributions, and the wheel in a clean environment of each Python.
+PYTHONS ?= $(PYTHON)
+release: test docs dist
+	for python in $(PYTHONS); do packaging/check_wheel.sh $$python dist/*.whl || exit 1; done
+	@echo "dist/ is ready to be uploaded"
+
+# The wheel with the lowest versions that pyproject.toml allows.
+lowest: dist
+	$(BIN)/python packaging/lowest.py > dist/lowest.txt
+	packaging/check_wheel.sh $(PYTHON) dist/*.whl -c $(abspath dist)/lowest.txt
 
 # Record results to the bit anew, after a change that is meant to change numbers.
 snapshot: $(VENV)/installed clean-kernels

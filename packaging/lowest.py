@@ -1,6 +1,6 @@
 """Print the lowest versions that pyproject.toml allows, as constraints of pip.
 
-    python packaging/lowest.py app > lowest.txt
+python packaging/lowest.py app > lowest.txt
 """
 
 import re

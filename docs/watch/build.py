@@ -1,6 +1,6 @@
 """Write the page "watch it place" as one file that needs no network.
 
-    python docs/watch/build.py docs/_build/html/watch.html
+python docs/watch/build.py docs/_build/html/watch.html
 """
 
 import json

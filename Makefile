@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint bench snapshot clean clean-kernels
+.PHONY: demo reproduce test lint bench snapshot docs drawings dist release lowest clean clean-kernels
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -33,6 +33,33 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,io,test]"
 	touch $@
+
+# The site, with all its code cells executed, into docs/_build/html; see docs/conf.py.
+docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,docs]"
+	$(BIN)/python docs/watch/build.py docs/_build/watch/watch.html
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# Pictures of docs/pictures, which are committed.
+drawings: $(VENV)/installed
+	$(BIN)/python docs/drawings.py
+
+# Wheel and source distribution, with what they contain checked.
+dist: $(VENV)/installed
+	rm -rf dist
+	$(BIN)/hatchling build -d dist
+	$(BIN)/pytest -q -p no:cacheprovider tests/site/test_package.py
+
+# Everything but the upload: tests, site, distributions, and the wheel in a clean environment of each Python.
+PYTHONS ?= $(PYTHON)
+release: test docs dist
+	for python in $(PYTHONS); do packaging/check_wheel.sh $$python dist/*.whl || exit 1; done
+	@echo "dist/ is ready to be uploaded"
+
+# The wheel with the lowest versions that pyproject.toml allows.
+lowest: dist
+	$(BIN)/python packaging/lowest.py > dist/lowest.txt
+	packaging/check_wheel.sh $(PYTHON) dist/*.whl -c $(abspath dist)/lowest.txt
 
 # Record results to the bit anew, after a change that is meant to change numbers.
 snapshot: $(VENV)/installed clean-kernels

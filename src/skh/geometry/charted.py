@@ -78,6 +78,8 @@ class Charted:
     chart : Chart
         `SE3()`, `SE2()`, `Angles(d, angles=[...])`, or your own.
 
+    Notes
+    -----
     ``belief.x``, ``belief.mean``, ``result.means`` and ``pf.predict()`` are coordinates in the
     chart of their step: for `SE3` relative to its reference; for `SE2` and `Angles`, angles may
     exceed pi.  For states use ``result.mean_states``, `mean_state`, `states_of`, `paths_of` and,

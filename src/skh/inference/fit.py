@@ -42,7 +42,7 @@ def fit(
 
     Parameters
     ----------
-    make_model : f(**parameters) -> model
+    make_model : ``f(**parameters) -> model``
         Such as ``skh.models.stochastic_volatility``, or a function of yours.
     ys : observations
     start : dict, or several

@@ -49,7 +49,7 @@ def sample_posterior(
 
     Parameters
     ----------
-    make_model : f(**parameters) -> model
+    make_model : ``f(**parameters) -> model``
     ys : observations
     prior : dict of distributions
         A frozen distribution of SciPy for each parameter, such as ``scipy.stats.uniform(-1, 2)``,

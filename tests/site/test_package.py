@@ -1,0 +1,83 @@
+"""Wheel and source distribution: what they contain, and that the wheel works by itself."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+
+import pytest
+
+from pages import ROOT
+
+SMALL = 2_000_000  # bytes of a source distribution
+FILTER = """
+import numpy as np, skh, sys
+model = skh.models.lgss3()
+states, ys = model.simulate(5, rng=0)
+result = skh.particle_filter(model, ys, skh.QuasiMonteCarlo(), n=50, rng=0)
+assert np.isfinite(result.means).all()
+assert "site-packages" in skh.__file__, skh.__file__
+print(skh.__version__)
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of a wheel and a source distribution; the backend runs in this environment."""
+    pytest.importorskip("hatchling", reason="the build backend is part of the extra test")
+    out = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", out], check=True, cwd=ROOT, timeout=120
+    )
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    (file,) = built.glob("*.whl")
+    return file
+
+
+def test_the_wheel_has_the_package_and_nothing_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"skh"}
+    assert "skh/py.typed" in names
+    assert any(name.startswith("skh/report/assets/") for name in names)
+    assert not [name for name in names if "test" in name or name.endswith((".nbi", ".nbc"))]
+
+
+def test_the_source_distribution_is_small(built):
+    (file,) = built.glob("*.tar.gz")
+    assert file.stat().st_size < SMALL
+    members = tarfile.open(file).getmembers()
+    names = {member.name.split("/", 1)[1] for member in members}
+    assert {"README.md", "LICENSE", "pyproject.toml", "tests/conftest.py"} <= names
+    assert max(member.size for member in members) < 1_000_000
+    assert "results/records.csv.gz" not in names
+
+
+def test_the_wheel_filters_without_extras(wheel, tmp_path):
+    """Dependencies are those of this environment; those of extras are hidden from it."""
+    place = tmp_path / "site-packages"
+    zipfile.ZipFile(wheel).extractall(place)
+    environment = tmp_path / "clean"
+    venv.create(environment, with_pip=False)
+    hide = (
+        "import sys\n"
+        "for name in ('matplotlib', 'PIL', 'typer', 'threadpoolctl', 'pandas', 'xarray'):\n"
+        "    sys.modules[name] = None\n"
+    )
+    here = [path for path in sys.path if path.endswith("site-packages")]
+    paths = os.pathsep.join([str(place), *here])
+    variables = {**os.environ, "PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "0"}
+    run = subprocess.run(
+        [environment / "bin" / "python", "-W", "error", "-c", hide + FILTER],
+        env=variables,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr

@@ -51,7 +51,8 @@ def test_the_wheel_has_the_package_and_nothing_else(wheel):
 def test_the_source_distribution_is_small(built):
     (file,) = built.glob("*.tar.gz")
     assert file.stat().st_size < SMALL
-    members = tarfile.open(file).getmembers()
+    with tarfile.open(file) as archive:
+        members = archive.getmembers()
     names = {member.name.split("/", 1)[1] for member in members}
     assert {"README.md", "LICENSE", "pyproject.toml", "tests/conftest.py"} <= names
     assert max(member.size for member in members) < 1_000_000

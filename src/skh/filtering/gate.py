@@ -1,20 +1,23 @@
-"""The gate of a second look: whether the pilot's likelihoods are worth following, and by what.
+r"""The gate of a second look: whether the pilot's likelihoods are worth following, and by what.
 
-Near-zero regret: where a surrogate of the likelihood does not promise a larger effective sample
-size than the ordinary step has, there is no second look.
+Near-zero regret: there is a second look only where it promises a smaller error than the ordinary
+step has.  The ordinary step's points are known before they are evaluated, and so are evidence and
+mean of p times the surrogate, in closed form: how far the points are off on the surrogate
+(`ordinary_error`) tells how far they will be off on the likelihood.  A guided look of m points is
+off by about the surrogate's own error over :math:`\sqrt m`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf, nan
+from math import hypot, inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from skh._typing import Array
 from skh.filtering.likelihood_information import relative_to_best
-from skh.filtering.looks import Taken, weighted_ess
+from skh.filtering.looks import Taken
 from skh.filtering.plans import Look
 from skh.filtering.surrogates.base import Surrogate
 from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
@@ -30,11 +33,11 @@ POINTS_PER_SLOPE_WITH_FLOOR = 6  # the same where a floor hides most of the like
 MAX_SPACING = 1 / 3  # squared distance of the pilot's points, whitened, to guess between them
 PARTS_RESOLUTION = 4.0  # of the covariance: parts narrower than 0.4 of its deviations
 PARTS_SHARE = 0.2  # of the mass, for each of two parts that one parabola cannot describe
-WORTHWHILE = 0.7  # guided if the ordinary step's ESS is below this share of the guided one's
-ERROR_PENALTY = 4.0  # of a squared error: a surrogate wrong by 0.5 keeps exp(-1) of its promise
+PROMISE = 0.5  # error of a guided look, over the surrogate's error and a root of its points
 BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
 LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
+LEAST_SPREAD = 1e-12  # whitened deviation of q, to divide by
 SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
 EXACT_ERROR = 1e-3  # the same, at which the likelihood is taken for a parabola everywhere
 MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more needs a trial
@@ -100,13 +103,24 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     level = relative_to_best(pilot.log_likelihood)
     fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, F)
     error = weighted_error(fit, level, pilot.points.w)
-    ordinary = weighted_ess(points.w, fit(frame(points.x))) * float(points.w @ points.w)
-    share = min(ordinary, pilot.efficiency)
-    if share < WORTHWHILE * (n - n1) / n * exp(-ERROR_PENALTY * min(error, 1e3) ** 2):
+    promised = PROMISE * error / sqrt(n - n1)
+    if promised < ordinary_error(p, points, frame, fit):
         return verdict("guided: the surrogate is accurate", fit, error)
     if is_lost(fit, pilot):
         return verdict("guided: the pilot missed the peak", fit, error)
     return verdict("a second look does not promise more", None, error)
+
+
+def ordinary_error(p: Predictive, points: WeightedPoints, frame: Whitening, fit: Parabola) -> float:
+    """Error of log-evidence and mean (in deviations) if the likelihood were the surrogate."""
+    q, log_norm = p.times(frame.bump(fit))
+    z, mean = frame(points.x), frame(q.mean[None])[0]
+    level = fit(z)
+    w = points.w * np.exp(level - level.max())
+    total = float(w.sum())
+    spread = np.sqrt(np.diag(frame.T @ q.covariance @ frame.T.T))
+    off = np.abs(w @ z / total - mean) / np.maximum(spread, LEAST_SPREAD)
+    return hypot(np.log(total) + level.max() - log_norm, sqrt(float(np.mean(off**2))))
 
 
 def is_lost(fit: Parabola, pilot: Taken) -> bool:

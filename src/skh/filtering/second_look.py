@@ -7,8 +7,8 @@ Gaussian mixture, for which the same rule places the other points:
 
 1. Evaluate half of the rule's points, the pilot, and fit a `Parabola` (`surrogates`); a third
    where the model tells its information.
-2. If a second look does not promise a larger effective sample size (`gate`), evaluate the other
-   half: the ordinary step, with the same points and weights.
+2. If a second look does not promise a smaller error (`gate`), evaluate the other half: the
+   ordinary step, with the same points and weights.
 3. Otherwise place points for :math:`q_l = p\, \hat o_l / Z_l`, where :math:`\hat o_l` is the
    surrogate fitted to all evaluations so far: a few on trial, with a flatter surrogate, until
    a look succeeds; then all others.

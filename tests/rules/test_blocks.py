@@ -8,7 +8,7 @@ import pytest
 import skh
 from skh.frank_wolfe.fw_quad import MAX_AT_ONCE
 from skh.kernels.adaptive import adaptive_kernel
-from skh.rules.blocks import BLOCK, cut, place_in_blocks
+from skh.rules.blocks import POINTS_PER_BLOCK, cut, place_in_blocks
 
 
 def mixture(K: int = 40, d: int = 2) -> skh.GaussianMixture:
@@ -40,10 +40,10 @@ def test_each_block_gets_its_points_and_mass() -> None:
         sizes.append(n)
         return skh.Stratified()(q, n, rng=rng)
 
-    p, n = mixture(), 2 * BLOCK + 33
+    p, n = mixture(), 2 * POINTS_PER_BLOCK + 33
     points = place_in_blocks(rule, p, n, np.random.default_rng(0))
     assert sum(sizes) == len(points) == n
-    assert max(sizes) <= BLOCK
+    assert max(sizes) <= POINTS_PER_BLOCK
     assert points.w.sum() == pytest.approx(1.0)
     mass = np.bincount(points.component, points.w, minlength=len(p))
     assert np.abs(mass - p.weights).max() < 2.0 / n

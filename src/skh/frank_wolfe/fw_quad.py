@@ -34,6 +34,7 @@ keep_freed_memory()  # for the search points of the next call
 
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
 BLOCK_SEARCH = 2_000, 500  # search points of a block in one dimension, and in more
+BLOCK_ITERATIONS = 1, 2  # times those of refinement, likewise
 MAX_AT_ONCE = 122  # points of a rule with refinement; more are placed in blocks
 
 
@@ -129,7 +130,8 @@ class FWQuad:
         with notice_while_compiling(), threads_enabled():
             if self.refine is not None and self.search_points is None and n > MAX_AT_ONCE:
                 start = place_in_blocks(self._block_rule(kernel, n, p.d), p, n, rng)
-                return self.refine(kernel, p, FWPoints(start.x, start.w, start.component), rng=rng)
+                points = FWPoints(start.x, start.w, start.component)
+                return self.refine.longer(BLOCK_ITERATIONS[p.d > 1])(kernel, p, points, rng=rng)
             x, component = draw_points(self.search, p, self.search_points_for(n), rng)
             target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1

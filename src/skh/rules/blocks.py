@@ -16,17 +16,17 @@ from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.base import Rule, WeightedPoints, checked_points
 
-BLOCK = 100  # points that are placed together
+POINTS_PER_BLOCK = 100  # points that are placed together
 
 
 def place_in_blocks(
     rule: Rule, p: GaussianMixture, n: int, rng: np.random.Generator
 ) -> WeightedPoints:
-    """Return ``n`` points of ``rule``, at most `BLOCK` at a time, of unknown MMD.
+    """Return ``n`` points of ``rule``, at most `POINTS_PER_BLOCK` at a time, of unknown MMD.
 
     Points of all blocks are taken in turn, so that the first half of them represents all.
     """
-    blocks = -(-n // BLOCK)
+    blocks = -(-n // POINTS_PER_BLOCK)
     ends = np.arange(blocks + 1) * n // blocks
     x, w, component, turn = [], [], [], []
     for (index, share), m in zip(cut(p, ends / n), np.diff(ends), strict=True):

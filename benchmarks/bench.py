@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import against
+import before
 import numpy as np
 import own
 from figure import draw
@@ -68,7 +69,9 @@ def main() -> None:
     pin()
     start = time.perf_counter()
     rows: list[Row] = []
-    sections = own.SECTIONS + ([] if "--no-peers" in sys.argv else against.SECTIONS)
+    sections = (
+        own.SECTIONS + before.SECTIONS + ([] if "--no-peers" in sys.argv else against.SECTIONS)
+    )
     for section in sections:
         for row in section():
             rows.append(row)

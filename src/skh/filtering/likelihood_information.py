@@ -241,7 +241,9 @@ def fit_log_likelihood(z: Array, values: Array, S: Array) -> LogLikelihoodFit:
 
 def regression(covariance: Array, noise: Array, values: Array) -> tuple[Array, float]:
     """Return the coefficients of a Gaussian process and its log marginal likelihood."""
-    linalg = scipy.linalg
-    factor, lower = linalg.cho_factor(covariance + np.diag(noise), lower=True, check_finite=False)
-    alpha = linalg.cho_solve((factor, lower), values, check_finite=False)
+    lapack = scipy.linalg.lapack  # `cho_factor` and `cho_solve` take 20 us more
+    factor, failed = lapack.dpotrf(covariance + np.diag(noise), lower=1, clean=0)
+    if failed:
+        raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
+    alpha, _ = lapack.dpotrs(factor, values, lower=1)
     return alpha, float(-0.5 * values @ alpha - np.log(factor.diagonal()).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -135,6 +135,10 @@ class FullyCorrective:
         if self.ridge is not None:
             object.__setattr__(self, "ridge", _checks.non_negative("ridge", self.ridge))
         object.__setattr__(self, "min_ess", _checks.fraction("min_ess", self.min_ess))
+
+    def for_block_of(self, n: int, d: int) -> FullyCorrective:
+        """Return the step for some of ``n`` points, whose ridge is that of all."""
+        return self if self.ridge is not None else replace(self, ridge=resolution(n, d))
 
     def start(self, target: Target, n: int) -> Iterate:
         """Line 1: the iterate g_0 = 0."""

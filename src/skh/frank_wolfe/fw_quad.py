@@ -7,7 +7,7 @@ Add one point at a time to a convex combination: find the point that lowers the 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
@@ -25,13 +25,17 @@ from skh.kernels.adaptive import adaptive_kernel
 from skh.kernels.base import Kernel, check_kernel_protocol
 from skh.kernels.gaussian_kernel import GaussianKernel, root
 from skh.rules.base import Rule, WeightedPoints, check_call, uses_information
+from skh.rules.blocks import place_in_blocks
 from skh.rules.parts import place_in_parts
 from skh.rules.refined import Refine
-from skh.rules.sampling import MonteCarlo, draw_points
+from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, draw_points
 
 keep_freed_memory()  # for the search points of the next call
 
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
+BLOCK_SEARCH = 2_000, 500  # search points of a block in one dimension, and in more
+BLOCK_ITERATIONS = 1, 2  # times those of refinement, likewise
+MAX_AT_ONCE = 122  # points of a rule with refinement; more are placed in blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +128,10 @@ class FWQuad:
             if parts := place_in_parts(self, p, n, rng, kernel.finest(p.d)):
                 return FWPoints(parts.x, parts.w, parts.component, parts.mmd)
         with notice_while_compiling(), threads_enabled():
+            if self.refine is not None and self.search_points is None and n > MAX_AT_ONCE:
+                start = place_in_blocks(self._block_rule(kernel, n, p.d), p, n, rng)
+                points = FWPoints(start.x, start.w, start.component)
+                return self.refine.longer(BLOCK_ITERATIONS[p.d > 1])(kernel, p, points, rng=rng)
             x, component = draw_points(self.search, p, self.search_points_for(n), rng)
             target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1
@@ -137,6 +145,20 @@ class FWQuad:
             if self.refine is None:
                 return points
             return self.refine(kernel, p, points, rng=rng, norm2=target.norm2)
+
+    def _block_rule(self, kernel: Kernel, n: int, d: int) -> FWQuad:
+        """Return the rule for each block of ``n`` points, which are then refined together."""
+        fixed = getattr(self.step, "for_block_of", None)
+        step = self.step if fixed is None else fixed(n, d)
+        even = QuasiMonteCarlo() if self.search == MonteCarlo() else self.search
+        return replace(
+            self,
+            kernel=kernel,
+            step=step,
+            search=even,
+            search_points=BLOCK_SEARCH[d > 1],
+            refine=None,
+        )
 
     def search_points_for(self, n: int) -> int:
         """Number of search points used for ``n`` points."""

@@ -6,6 +6,7 @@ decided relative to the standard deviations of the coordinates concerned.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log, pi
 
 import numpy as np
@@ -166,12 +167,29 @@ def _semidefinite_factors(S: Array) -> tuple[Array, Array]:
 
 def check_and_factorize(name: str, S: Array) -> tuple[Array, Array]:
     """`check_covariance`, then `factorize`; one pass suffices for a positive definite stack."""
-    if S.ndim == 3:
-        S, L = np.ascontiguousarray(S), np.empty(S.shape)
-        if factor(L, S, ASYMMETRY_TOLERANCE):
-            return S, L
+    if S.ndim == 2:  # often the same matrix at each step of a filter
+        return _checked_factor(name, S.shape, S.tobytes())
+    S, L = np.ascontiguousarray(S), np.empty(S.shape)
+    if factor(L, S, ASYMMETRY_TOLERANCE):
+        return S, L
     check_covariance(name, S)
     return factorize(S)
+
+
+@lru_cache(maxsize=64)
+def _checked_factor(name: str, shape: tuple[int, ...], content: bytes) -> tuple[Array, Array]:
+    """`check_and_factorize` for one matrix, given by its bytes; the arrays are shared."""
+    S = np.frombuffer(content).reshape(shape)
+    check_covariance(name, S)
+    return factorize(S)
+
+
+@lru_cache(maxsize=64)
+def identity(d: int) -> Array:
+    """The identity matrix, one read-only array for all callers."""
+    one = np.eye(d)
+    one.setflags(write=False)
+    return one
 
 
 def standard_deviations(variances: Array, values: Array) -> Array:

@@ -178,10 +178,10 @@ class GaussianMixture:
         """Return the mixture with other components, valid ones, of the same weights."""
         return self._derived(self._known(self._weights, means, covariances))
 
-    def selected(self, index: Indices) -> GaussianMixture:
-        """Return the mixture of the components ``index``, with their relative weights."""
+    def selected(self, index: Indices, weights: Array | None = None) -> GaussianMixture:
+        """Return the mixture of the components ``index``, with relative weights of their own."""
         index = _checks.indices("index must hold numbers", index, len(self))
-        w, S = self.weights[index], self.covariances
+        w, S = self.weights[index] if weights is None else weights, self.covariances
         S = S[index] if S.ndim in (1, 3) else S.copy()
         return self._derived(self._known(w / w.sum(), self.means[index], S))
 

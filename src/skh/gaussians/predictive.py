@@ -53,9 +53,10 @@ class Predictive(GaussianMixture):
         """Return the same mixture with other ``information``."""
         return self.of(self, self.components_per_particle, information, self.smoothable, told)
 
-    def selected(self, index: Indices) -> GaussianMixture:
+    def selected(self, index: Indices, weights: Array | None = None) -> GaussianMixture:
         """Return the mixture of the components ``index``; they need not belong to one particle."""
-        return self.of(super().selected(index), 1, self.information, self.smoothable, self.told)
+        q = super().selected(index, weights)
+        return self.of(q, 1, self.information, self.smoothable, self.told)
 
     def _derived(self, p: GaussianMixture, A: Array | None = None) -> GaussianMixture:
         """Keep them; the information only if ``A`` is invertible.

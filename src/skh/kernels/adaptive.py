@@ -11,12 +11,13 @@ a likelihood is known only roughly and that of a posterior may vary in space.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, log, sqrt
 
 import numpy as np
 
 from skh._typing import Array
-from skh.gaussians.linear_algebra import standard_deviations, symmetric
+from skh.gaussians.linear_algebra import identity, standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.kernels.gaussian_kernel import GaussianKernel
@@ -78,14 +79,21 @@ def unseen_factor(n: int, d: int) -> float:
 
 
 def _kernel(metric: Array, n: int) -> GaussianKernel:
+    return GaussianKernel.of_metric(metric, *_scales(n, len(metric)))
+
+
+@lru_cache(maxsize=64)
+def _scales(n: int, d: int) -> tuple[Array, Array]:
+    """Return the variances of the kernel for n points, and its scales (2, S)."""
     # Scales finer than the spacing of n points would pull them to the component means.
-    scales = [s for s in SCALES if s >= resolution(n, len(metric))] or [SCALES[-1]]
-    return GaussianKernel(scales, metric, [s**SMOOTHNESS for s in scales])
+    variances = [s for s in SCALES if s >= resolution(n, d)] or [SCALES[-1]]
+    kernel = GaussianKernel(variances, weights=[s**SMOOTHNESS for s in variances])
+    return kernel.variances, kernel.scales
 
 
 def covariance_factor(p: GaussianMixture) -> Array:
     """Return L with L L' = the covariance of ``p``, regularised independently of units."""
     P = p.covariance
     sd = standard_deviations(P.diagonal(), p.means)
-    correlation = P / np.outer(sd, sd) + METRIC_JITTER * np.eye(p.d)
+    correlation = P / np.outer(sd, sd) + METRIC_JITTER * identity(p.d)
     return np.asarray(sd[:, None] * np.linalg.cholesky(correlation))

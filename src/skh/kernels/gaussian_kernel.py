@@ -32,6 +32,7 @@ from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import (
     check_covariance,
+    identity,
     inverse_triangle,
     positive_root,
     symmetric,
@@ -80,6 +81,23 @@ class GaussianKernel:
             _checks.same_length("weights", weights, "variance", variances.size)
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
+    @classmethod
+    def of_metric(cls, metric: Array, variances: Array, scales: Array) -> GaussianKernel:
+        """Return the kernel of a symmetric ``metric`` with valid `variances` and `scales`.
+
+        Much faster than the constructor, which would check all of them again.
+        """
+        kernel = object.__new__(cls)
+        kernel.__dict__.update(
+            variance=tuple(variances.tolist()),
+            metric=tuple(tuple(row) for row in metric.tolist()),
+            weights=tuple(scales[1].tolist()),
+            variances=variances,
+            scales=scales,
+            _from_unit=positive_root("metric", metric),
+        )
+        return kernel
+
     @cached_property
     def variances(self) -> Array:
         """Variances of the averaged Gaussians, ``(S,)``."""
@@ -94,7 +112,7 @@ class GaussianKernel:
 
     def finest(self, d: int) -> Array:
         """Covariance (d, d) of the narrowest Gaussian."""
-        metric = np.eye(d) if self.metric is None else np.asarray(self.metric)
+        metric = identity(d) if self.metric is None else np.asarray(self.metric)
         return np.asarray(self.variances.min() * metric)
 
     @cached_property
@@ -137,7 +155,11 @@ class GaussianKernel:
         """Transform ``p`` to the `coordinates`."""
         check_mixture("p", p)
         self._check_dimension(p.d)
-        return p if self._to_unit is None else p.linear_map(self._to_unit)
+        if (T := self._to_unit) is None:
+            return p
+        # As `p.linear_map`, without the information about the state, which takes longer.
+        S = symmetric(T @ p.matrices @ T.T)
+        return GaussianMixture._known(p._weights, p.means @ T.T, S)
 
     def aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
         """Common axes (columns) of all components in the `coordinates`, means and variances there.
@@ -145,7 +167,7 @@ class GaussianKernel:
         Means are (K, d), variances (K, d), or (1, d) if equal.  Not for one matrix per component.
         """
         self._check_dimension(p.d)
-        T, S = np.eye(p.d) if self._to_unit is None else self._to_unit, p.covariances
+        T, S = identity(p.d) if self._to_unit is None else self._to_unit, p.covariances
         if self._to_unit is None and S.ndim < 2:
             return T, p.means, np.multiply.outer(np.atleast_1d(S), np.ones(p.d))
         shape, size = (T @ S, np.ones(())) if S.ndim == 2 else (T, S)
@@ -197,8 +219,7 @@ class GaussianKernel:
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
         out = np.zeros(X.shape[1])
-        for variance, weight in zip(self.variances, self.scales[1], strict=True):
-            add_mean_map(out, p, X, variance, weight)
+        add_mean_map(out, p, X, self.variances, self.scales[1])
         return out
 
     def mean_norm2(self, p: GaussianMixture) -> float:

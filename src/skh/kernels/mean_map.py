@@ -13,7 +13,7 @@ import numpy as np
 from skh._numba.gaussian_sums import add_aligned_gaussians, add_gaussians, add_skewed_gaussians
 from skh._runtime.threads import in_threads
 from skh._typing import Array
-from skh.gaussians.linear_algebra import whitener
+from skh.gaussians.linear_algebra import identity, whitener
 from skh.gaussians.mixture import GaussianMixture
 
 
@@ -46,25 +46,37 @@ class AlignedMeanMap(NamedTuple):
         return out
 
 
-def _bumps(p: GaussianMixture, variance: float) -> tuple[Array, Array, Array]:
-    """A, heights, rates of ``sum_i heights[i] exp(-rates[i] |A (x - means[i])|^2)``, one scale."""
-    S = p.covariances / variance
-    if S.ndim <= 1:
-        b = np.broadcast_to(1 + S, p.weights.shape)
-        return np.eye(p.d), p.weights * b ** (-p.d / 2), 0.5 / (variance * b)
-    W, determinant = whitener(np.eye(p.d) + S)
-    return W / variance**0.5, p.weights * determinant, np.full(len(p), 0.5)
+def add_mean_map(
+    out: Array, p: GaussianMixture, X: Array, variances: Array, weights: Array
+) -> None:
+    """Add the mean map of ``p`` for scales of these ``variances`` and ``weights`` at columns X."""
+    add = _add_spherical if p.covariances.ndim < 2 else _add_whitened
+    add(out, p, X, variances, weights)
 
 
-def add_mean_map(out: Array, p: GaussianMixture, X: Array, variance: float, weight: float) -> None:
-    """Add ``weight`` times the mean map of ``p`` for one scale at the columns of ``X``."""
-    if p.covariances.ndim < 3:
-        A, heights, rates = _bumps(p, variance)
-        if p.covariances.ndim == 2:  # one matrix for all: whiten the points once
-            X = A @ X
-        add = in_threads(add_gaussians, out.size)
-        add(out, X, p.means @ A.T, weight * heights, rates)
-        return
-    W, determinant = whitener(np.eye(p.d) + p.covariances / variance)
-    A, heights = W / variance**0.5, weight * p.weights * determinant
-    in_threads(add_skewed_gaussians, out.size)(out, X, p._means, heights, A)
+def _add_spherical(
+    out: Array, p: GaussianMixture, X: Array, variances: Array, weights: Array
+) -> None:
+    add = in_threads(add_gaussians, out.size)
+    for variance, weight in zip(variances.tolist(), weights.tolist(), strict=True):
+        b = np.broadcast_to(1 + p.covariances / variance, p.weights.shape)
+        heights = weight * (p.weights * b ** (-p.d / 2))
+        add(out, X, p._means, heights, 0.5 / (variance * b))
+
+
+def _add_whitened(
+    out: Array, p: GaussianMixture, X: Array, variances: Array, weights: Array
+) -> None:
+    """One matrix for all components, by which points are whitened, or one for each."""
+    S = np.divide.outer(p.covariances, variances)
+    W, determinants = whitener(identity(p.d) + np.moveaxis(S, -1, 0))
+    for variance, weight, root, determinant in zip(
+        variances.tolist(), weights.tolist(), W, determinants, strict=True
+    ):
+        A = root / variance**0.5
+        if A.ndim == 3:
+            heights = weight * p.weights * determinant
+            in_threads(add_skewed_gaussians, out.size)(out, X, p._means, heights, A)
+        else:
+            heights, rates = weight * (p.weights * determinant), np.full(len(p), 0.5)
+            in_threads(add_gaussians, out.size)(out, A @ X, p.means @ A.T, heights, rates)

@@ -96,6 +96,10 @@ class Refine:
         component = sample_ancestors(p, x, rng)
         return replace(points, x=x, w=w, component=component, mmd=root(square), shift=None)
 
+    def longer(self, factor: int) -> Refine:
+        """Return the same with ``factor`` times as many iterations."""
+        return replace(self, iterations=factor * self.iterations)
+
     def _displace(
         self,
         mmd2: Energy,

@@ -1,0 +1,133 @@
+"""The default rule against an earlier version of itself, whole filter steps in turn.
+
+    python benchmarks/before.py              # these rows alone
+
+The earlier version is taken from the history of this repository and runs in a process of its own;
+both take some steps in turn, so that a busy machine slows both down.  Models are linear, with a
+likelihood that costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from timing import Row, seconds_of
+
+import skh
+
+BEFORE = "2c8c4fd"  # placed all points together, and checked matrices at each step
+ROOT = Path(__file__).parent.parent
+STEPS = 40  # per turn at N = 20, fewer for more points
+TURNS = 11
+CASES = [(n, d) for n, ds in ((20, (1, 2, 3)), (50, (1, 2, 3, 6)), (100, (1, 2, 3, 6))) for d in ds]
+BOUNDS = {20: 0.2, 50: 0.4, 100: 0.4, 200: 0.4}
+
+
+class Walk:
+    """A stable random walk in ``d`` dimensions, all coordinates observed with noise."""
+
+    def __init__(self, d: int) -> None:
+        self.d, self.Q = d, 0.3 * np.eye(d)
+
+    def prior(self) -> skh.GaussianMixture:
+        """Standard normal."""
+        return skh.GaussianMixture([1.0], np.zeros((1, self.d)), np.eye(self.d))
+
+    def transition(self, t: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Shrink and add noise."""
+        return 0.9 * x, self.Q
+
+    def log_likelihood(self, t: int, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Unit noise in each coordinate."""
+        return -0.5 * ((x - y) ** 2).sum(axis=1)
+
+
+def serve() -> None:
+    """Time steps of a filter for each line ``n d steps`` of the standard input."""
+    filters: dict[tuple[int, int], skh.ParticleFilter] = {}
+    for line in sys.stdin:
+        n, d, steps = map(int, line.split())
+        if (n, d) not in filters:
+            filters[n, d] = skh.ParticleFilter(Walk(d), skh.default_rule(), n, rng=0)
+        ys = np.random.default_rng(d).normal(size=(steps, d))
+        pf = filters[n, d]
+        print(seconds_of(lambda pf=pf, ys=ys: [pf.step(y) for y in ys]) / steps, flush=True)
+
+
+class Version:
+    """A process that times one version of the library."""
+
+    def __init__(self, source: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "serve"],
+            env={**os.environ, "PYTHONPATH": str(source)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def __call__(self, n: int, d: int) -> float:
+        """Seconds of one step."""
+        process, steps = self._process, max(1, round(STEPS * (20 / n) ** 1.5))
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{n} {d} {steps}\n")
+        process.stdin.flush()
+        return float(process.stdout.readline())
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+def before_and_now() -> Iterator[Row]:
+    """Ratios of times to those of the earlier version, and growth with the number of points."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "-C", str(ROOT), "archive", BEFORE, "src"], capture_output=True, check=True
+        )
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        before, now = Version(Path(folder) / "src"), Version(ROOT / "src")
+        for n, d in [*CASES, (200, 2)]:
+            yield _ratio(before, now, n, d)
+        for few, many, bound in ((100, 200, 2.3), (200, 1_000, 6.0), (100, 1_000, 25.0)):
+            yield _growth(now, few, many, bound)
+        before.stop()
+        now.stop()
+
+
+def _ratio(before: Version, now: Version, n: int, d: int) -> Row:
+    for version in (before, now):  # the first steps compile, and start from the prior
+        version(n, d)
+    times = [(before(n, d), now(n, d)) for _ in range(TURNS)]
+    old, new = (1e3 * median(column) for column in zip(*times, strict=True))
+    name = f"default rule, filter step, N = {n}, d = {d}"
+    detail = f"{new:.2f} ms instead of {old:.2f}"
+    return Row(name, median(b / a for a, b in times), BOUNDS[n], "x before", detail=detail)
+
+
+def _growth(now: Version, few: int, many: int, bound: float) -> Row:
+    for n in (few, many):
+        now(n, 2)
+    times = [(now(few, 2), now(many, 2)) for _ in range(5)]
+    detail = f"{1e3 * median(b for _, b in times):.1f} ms"
+    name = f"default rule, filter step, N {few:,} -> {many:,}, d = 2"
+    return Row(name, median(b / a for a, b in times), bound, detail=detail)
+
+
+SECTIONS = [before_and_now]
+
+if __name__ == "__main__":
+    if "serve" in sys.argv:
+        serve()
+    else:
+        for row in before_and_now():
+            print(f"{row.name}: {row.value:.2f} {row.unit} (bound {row.bound:g}); {row.detail}")

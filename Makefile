@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint bench snapshot docs drawings dist release lowest clean clean-kernels
+.PHONY: demo reproduce test lint bench snapshot docs numbers drawings dist release lowest clean clean-kernels
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -39,6 +39,10 @@ docs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app,docs]"
 	$(BIN)/python docs/watch/build.py docs/_build/watch/watch.html
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# Numbers on pages, from results/ and benchmarks/; see docs/quoted/renew.py.
+numbers: $(VENV)/installed
+	$(BIN)/python docs/quoted/renew.py
 
 # Pictures of docs/pictures, which are committed.
 drawings: $(VENV)/installed

@@ -37,6 +37,7 @@ def test_a_page_fits_and_does_not_complain(page, width, phone, browser):
 
 def test_search_finds_a_page(browser):
     with browser.page(SITE / "search.html") as opened:
+        opened.see("DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false")  # no requests between files
         opened.see("Search.performSearch('smoothing')")
         opened.see("new Promise(done => setTimeout(done, 1500))")
         assert opened.see("document.querySelectorAll('#search-results li').length") > 3

@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint bench snapshot docs drawings dist release lowest clean clean-kernels
+.PHONY: demo reproduce test lint bench snapshot docs browse numbers drawings dist release lowest clean clean-kernels
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -40,6 +40,14 @@ docs: $(VENV)/installed
 	$(BIN)/python docs/watch/build.py docs/_build/watch/watch.html
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+# All pages of the built site in headless Chromium, as wide as a window and as a phone.
+browse: $(VENV)/installed
+	$(BIN)/pytest -q -n 0 -p no:cacheprovider tests/site/site_in_browser.py
+
+# Numbers on pages, from results/ and benchmarks/; see docs/quoted/renew.py.
+numbers: $(VENV)/installed
+	$(BIN)/python docs/quoted/renew.py
+
 # Pictures of docs/pictures, which are committed.
 drawings: $(VENV)/installed
 	$(BIN)/python docs/drawings.py
@@ -50,10 +58,10 @@ dist: $(VENV)/installed
 	$(BIN)/hatchling build -d dist
 	$(BIN)/pytest -q -p no:cacheprovider tests/site/test_package.py
 
-# Everything but the upload: tests, site, distributions, and the wheel in a clean environment of each Python.
+# Everything but the upload: tests, site, distributions, and all tests of the wheel with each of PYTHONS.
 PYTHONS ?= $(PYTHON)
-release: test docs dist
-	for python in $(PYTHONS); do packaging/check_wheel.sh $$python dist/*.whl || exit 1; done
+release: test docs browse dist lowest
+	for python in $(PYTHONS); do packaging/test_wheel.sh $$python dist/*.whl -n 2 --dist loadgroup || exit 1; done
 	@echo "dist/ is ready to be uploaded"
 
 # The wheel with the lowest versions that pyproject.toml allows.

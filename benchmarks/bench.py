@@ -47,6 +47,8 @@ def table(rows: list[Row]) -> str:
     head = [
         "# Benchmarks",
         "",
+        "![bounds and what was measured](results.png)",
+        "",
         "Written by `make bench`; see `NOTES.md` for where the time goes and what was tried.",
         f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"NumPy {np.__version__}; one thread unless said, medians of interleaved runs, "
@@ -55,8 +57,6 @@ def table(rows: list[Row]) -> str:
         "M = 10,000 search points unless said.",
         "",
         verdict,
-        "",
-        "![bounds and what was measured](results.png)",
         "",
         "| | bound | measured | kept | |",
         "|---|---|---|---|---|",

@@ -132,31 +132,54 @@ def rows(first: int, count: int) -> list[Row]:
     return found
 
 
+def cells(found: list[Row]) -> dict[tuple[str, int], list[Row]]:
+    """The rows of each model and N."""
+    pairs = [(name, n) for name in CASES for n in SIZES]
+    return {(name, n): [r for r in found if (r.model, r.n) == (name, n)] for name, n in pairs}
+
+
+def table_lines(found: list[Row]) -> list[str]:
+    """The table in Markdown, a line for each cell."""
+    head = "| model | N | means: true | estimate | ratio | below twice |"
+    lines = [head + " evidence: true | estimate | ratio | below twice |", "|---" * 10 + "|"]
+    for (name, n), cell in cells(found).items():
+        parts = []
+        for true, estimate in columns(cell):
+            share = np.mean(true <= 2 * estimate)
+            ratio = rms(estimate) / rms(true)
+            parts.append(f"{rms(true):.2g} | {rms(estimate):.2g} | {ratio:.2f} | {share:.2f}")
+        lines.append(f"| {name} | {n} | {' | '.join(parts)} |")
+    return lines
+
+
+def outliers(found: list[Row]) -> list[str]:
+    """Cells whose ratio of estimated to true errors is outside 1/3 to 3."""
+    ratios = [
+        (name, n, rms(estimate) / rms(true))
+        for (name, n), cell in cells(found).items()
+        for true, estimate in columns(cell)
+    ]
+    return [f"{name}, N = {n}: {x:.2f}" for name, n, x in ratios if not 1 / 3 < x < 3]
+
+
 def table(found: list[Row]) -> None:
     """Print a line for each cell, then the shares over all of them."""
-    head = "| model | N | means: true | estimate | ratio | below twice |"
-    print(head + " evidence: true | estimate | ratio | below twice |")
-    print("|---" * 10 + "|")
-    outside = []
-    for name in CASES:
-        for n in SIZES:
-            cell = [r for r in found if r.model == name and r.n == n]
-            parts = []
-            for true, estimate in columns(cell):
-                ratio = rms(estimate) / rms(true)
-                outside += [f"{name}, N = {n}: {ratio:.2f}"] if not 1 / 3 < ratio < 3 else []
-                share = np.mean(true <= 2 * estimate)
-                parts.append(f"{rms(true):.2g} | {rms(estimate):.2g} | {ratio:.2f} | {share:.2f}")
-            print(f"| {name} | {n} | {' | '.join(parts)} |")
+    print("\n".join(table_lines(found)))
+    for what, share in shares(found).items():
+        print(f"{what}: {share:.3f} of {len(found)} runs")
+    print("cells with a ratio outside 1/3 to 3:", outliers(found) or "none")
+
+
+def shares(found: list[Row]) -> dict[str, float]:
+    """Shares of the runs whose true error is near or below what was estimated."""
+    shares = {}
     for what, (true, estimate) in zip(("means", "evidence"), columns(found), strict=True):
         ratios = estimate / true
-        near = np.mean((ratios > 1 / 3) & (ratios < 3))
-        print(f"{what}: below twice the estimate in {np.mean(true <= 2 * estimate):.3f} of")
-        print(f"  {len(found)} runs; single estimates within a factor of 3 in {near:.3f}")
-    own = np.mean([r.means <= 2 * r.own_units for r in found])
-    print(f"means of single steps: {np.mean([r.covered_steps for r in found]):.3f};")
-    print(f"in standard deviations of the run itself: {own:.3f}")
-    print("cells with a ratio outside 1/3 to 3:", outside or "none")
+        shares[f"{what} below twice the estimate"] = np.mean(true <= 2 * estimate)
+        shares[f"{what} within a factor of 3"] = np.mean((ratios > 1 / 3) & (ratios < 3))
+    shares["means of single steps"] = np.mean([r.covered_steps for r in found])
+    own = [r.means <= 2 * r.own_units for r in found]
+    return shares | {"means, in standard deviations of the run itself": np.mean(own)}
 
 
 def columns(found: list[Row]) -> list[tuple[np.ndarray, np.ndarray]]:

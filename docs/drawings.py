@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.figure import Figure
+from stereo_flight import stereo_flight
 
 import skh
 
@@ -161,6 +162,9 @@ def chains():
         "particles, Stone Soup,\nAMCL parameters",
         "from_particles,\nfrom_stonesoup,\nrobotics",
     ]
+    parts = ["Motion: odometry,\nvelocities, IMU", "Sensor: laser, camera,\nlandmarks, on a Map"]
+    parts += ["localization_model\nor fastslam_model", "particle_filter\nor skh localize"]
+    boxes("robotics", [*parts, "path, covariances,\nscores"], "Name the parts of a robot")
     boxes(
         "models",
         [*models, "a Model", "particle_filter(model, ys, n=50)", "means, evidence,\nfigures"],
@@ -208,6 +212,24 @@ def filtered_series():
         x,
         "A level with Student-t shocks",
     )
+
+
+def starry_night():
+    """A camera in space by 50 random and by 50 placed particles, from above."""
+    model, ys, truth, landmarks = stereo_flight()
+    figure = Figure((9.0, 3.8), layout="constrained")
+    view, off = figure.subplots(1, 2)
+    view.plot(*landmarks[:, :2].T, "*", color=GREY, label="landmarks")
+    view.plot(*truth[:, :2].T, "k:", lw=1, label="truth")
+    rules = {"50 random particles": (skh.Stratified(), ORANGE), "50 placed": (None, BLUE)}
+    for name, (rule, colour) in rules.items():
+        found = skh.particle_filter(model, ys, rule, 50, rng=0).mean_states.position
+        view.plot(*found[:, :2].T, color=colour, lw=1, label=name)
+        off.semilogy(100 * np.linalg.norm(found - truth, axis=1), color=colour, label=name)
+    view.set(aspect="equal", xlabel="x / m", ylabel="y / m", title="From above")
+    off.set(xlabel="step", title="Distance to the truth / cm")
+    view.legend(frameon=False, fontsize=7)
+    save(figure, "starry_night")
 
 
 def lost():
@@ -308,7 +330,8 @@ def posterior(p, y, noise):
 def main():
     """Draw all pictures."""
     PICTURES.mkdir(exist_ok=True)
-    for draw in (how_it_works, kernels, sequences, chains, filtered_series, lost, default_step):
+    drawings = (how_it_works, kernels, sequences, chains, filtered_series, lost, starry_night)
+    for draw in (*drawings, default_step):
         draw()
 
 

@@ -2,8 +2,9 @@
 
 Pages are written for a reader of the repository, with links such as ``../results/claims.md``.  On
 the site a link to a file that has a page leads to that page; a link to another file leads to the
-repository if ``SKH_HOME`` says where that is, and is plain code otherwise.  A page that consists of
-the line ``<!-- shows ../CHANGELOG.md -->`` is that file, after what stands before the line.
+repository if ``SKH_HOME`` says where that is, and is plain code otherwise.  A page that ends
+with the line ``<!-- shows ../CHANGELOG.md -->`` is that file; what stands before the line comes
+after the title of the file.
 """
 
 import os
@@ -54,18 +55,26 @@ def converted(text, base, page, pages, home=""):
     return "".join(p if k % 2 else LINK.sub(link, p) for k, p in enumerate(parts))
 
 
+def source_of(page, text, home=""):
+    """The text of a page, and the file that it shows or None."""
+    found, pages = SHOWN.match(text), shown_pages()
+    if not found:
+        return converted(text, page.parent, page, pages, home), None
+    shown = (page.parent / found[2]).resolve()
+    own = converted(found[1], page.parent, page, pages, home)
+    body = converted(shown.read_text(), shown.parent, page, pages, home)
+    title, rest = body.split("\n", 1) if body.startswith("# ") else ("", body)
+    return f"{title}\n\n{own}{rest}".lstrip(), shown
+
+
 def read(app, name, source):
     """Replace the text of a page as it is read."""
     page = DOCS / f"{name}.md"
     if not page.exists():
         return
-    text, base = source[0], page.parent
-    if found := SHOWN.match(text):
-        shown = (base / found[2]).resolve()
+    source[0], shown = source_of(page, source[0], os.environ.get("SKH_HOME", "").rstrip("/"))
+    if shown:
         app.env.note_dependency(str(shown))
-        text, base = found[1] + shown.read_text(), shown.parent
-    home = os.environ.get("SKH_HOME", "").rstrip("/")
-    source[0] = converted(text, base, page, shown_pages(), home)
 
 
 def setup(app):

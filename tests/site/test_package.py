@@ -1,6 +1,7 @@
 """Wheel and source distribution: what they contain, and that the wheel works by itself."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -46,6 +47,32 @@ def test_the_wheel_has_the_package_and_nothing_else(wheel):
     assert "skh/py.typed" in names
     assert any(name.startswith("skh/report/assets/") for name in names)
     assert not [name for name in names if "test" in name or name.endswith((".nbi", ".nbc"))]
+
+
+def test_links_of_the_readme_work_outside_of_the_repository(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        _, _, readme = archive.read(name).decode().partition("\n\n")
+    assert "## Your own model in ten lines" in readme
+    assert re.findall(r"\]\((?!https://)[^)]*\)", readme) == []
+    assert "<!--" not in readme
+
+
+@pytest.mark.parametrize("home", ["", "https://example.org/skh"])
+def test_the_address_of_the_project_is_that_of_the_build(home, tmp_path):
+    pytest.importorskip("hatchling", reason="the build backend is part of the extra test")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "SKH_HOME": home},
+        timeout=120,
+    )
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        text = archive.read(name).decode()
+    assert ("Project-URL: Source, https://example.org/skh" in text) == bool(home)
+    assert ("](https://example.org/skh/raw/main/docs/demo.png)" in text) == bool(home)
 
 
 def test_the_source_distribution_is_small(built):

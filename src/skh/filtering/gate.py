@@ -37,7 +37,7 @@ PROMISE = 0.5  # error of a guided look, over the surrogate's error and a root o
 BROAD_EFFICIENCY = 0.5  # ESS of the pilot relative to that of its weights; more is enough
 LOST_ESS = 1.5  # the pilot saw the likelihood at a single point if its ESS is below
 LOST_EFFICIENCY = 0.12  # the same, relative to the ESS of the quadrature weights
-LEAST_SPREAD = 1e-12  # whitened deviation of q, to divide by
+LEAST_DEVIATION = 1e-12  # whitened deviation of q, to divide by
 SURE_ERROR = 0.1  # error of a log-likelihood below which no trial is needed
 EXACT_ERROR = 1e-3  # the same, at which the likelihood is taken for a parabola everywhere
 MAX_CLIMB = 3.0  # log-likelihood expected above the best of the pilot; more needs a trial
@@ -119,7 +119,7 @@ def ordinary_error(p: Predictive, points: WeightedPoints, frame: Whitening, fit:
     w = points.w * np.exp(level - level.max())
     total = float(w.sum())
     spread = np.sqrt(np.diag(frame.T @ q.covariance @ frame.T.T))
-    off = np.abs(w @ z / total - mean) / np.maximum(spread, LEAST_SPREAD)
+    off = np.abs(w @ z / total - mean) / np.maximum(spread, LEAST_DEVIATION)
     return hypot(np.log(total) + level.max() - log_norm, sqrt(float(np.mean(off**2))))
 
 

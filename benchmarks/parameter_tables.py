@@ -1,0 +1,2 @@
+def tables(r):
+    return ""

@@ -32,11 +32,15 @@ def noisy_autoregression(rho: float, q: float, r: float) -> skh.models.LinearGau
     return skh.models.LinearGaussian([[rho]], [[1.0]], [[q * q]], [[r * r]], [0.0], variance)
 
 
-def rotation(gain: float, q: float, r: float) -> skh.models.LinearGaussian:
-    """The paper's LGSS with d = 3, its dynamics times a gain, its noises times q and r."""
+def rotation(gain: float, q: float) -> skh.models.LinearGaussian:
+    """The paper's LGSS with d = 3, its dynamics times a gain, its noise times q.
+
+    The noise of its observations is not estimated: it is so small beside that of the states that
+    the evidence of a hundred observations may have its maximum at zero.
+    """
     m = skh.models.lgss3()
-    Q, R = q * q * m.Q, r * r * m.R
-    return skh.models.LinearGaussian(gain * m.A, m.C, Q, R, m.initial_mean, m.initial_covariance)
+    A, Q = gain * m.A, q * q * m.Q
+    return skh.models.LinearGaussian(A, m.C, Q, m.R, m.initial_mean, m.initial_covariance)
 
 
 def volatility(rho: float, sigma: float, mu: float) -> skh.models.Model:
@@ -70,9 +74,9 @@ def scalar_kalman(rho: Any, q: Any, r: Any, ys: np.ndarray) -> Any:
     return total
 
 
-def kalman(gain: float, q: float, r: float, ys: np.ndarray) -> float:
+def kalman(gain: float, q: float, ys: np.ndarray) -> float:
     """Log-evidence of `rotation`."""
-    return skh.kalman_filter(rotation(gain, q, r), ys).log_evidence
+    return skh.kalman_filter(rotation(gain, q), ys).log_evidence
 
 
 def best(f: Function, start: Any) -> tuple[float, np.ndarray]:

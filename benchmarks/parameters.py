@@ -48,6 +48,7 @@ from skh.inference import stages
 
 RECORD = Path(__file__).with_suffix(".json")
 STARTS = 20
+FRESH_SEED = 20  # of the data sets of linear models; the search was developed on 0 to 3
 DAYS = 250  # of GBP/USD, where there are peers; maximum likelihood has all 750 as well
 PMMH_DRAWS = 3000
 MILLISECOND = 1e-3  # what a likelihood costs where it is expensive
@@ -103,7 +104,7 @@ def scattered(truth: Mapping[str, float]) -> list[dict[str, float]]:
 def ar1() -> Iterator[Entry]:
     """Maximum likelihood of AR(1) with noise, T = 100, from random starts."""
     truth = {"rho": 0.9, "q": 0.5, "r": 0.7}
-    ys = noisy_autoregression(**truth).simulate(100, rng=0)[1]
+    ys = noisy_autoregression(**truth).simulate(100, rng=FRESH_SEED)[1]
 
     def f(rho: float, q: float, r: float) -> float:
         return float(scalar_kalman(rho, q, r, ys[:, 0]))
@@ -114,14 +115,14 @@ def ar1() -> Iterator[Entry]:
 
 
 def lgss3() -> Iterator[Entry]:
-    """Maximum likelihood of LGSS3, T = 60: gain of the dynamics and both noises."""
-    truth, bounds = {"gain": 1.0, "q": 1.0, "r": 1.0}, {"q": (0, None), "r": (0, None)}
-    ys = rotation(**truth).simulate(60, rng=0)[1]
+    """Maximum likelihood of LGSS3, T = 100: gain of the dynamics and their noise."""
+    truth, bounds = {"gain": 1.0, "q": 1.0}, {"q": (0, None)}
+    ys = rotation(**truth).simulate(100, rng=FRESH_SEED)[1]
 
-    def f(gain: float, q: float, r: float) -> float:
-        return kalman(gain, q, r, ys)
+    def f(gain: float, q: float) -> float:
+        return kalman(gain, q, ys)
 
-    top = best(lambda v: f(v[0], *np.exp(v[1:])), [1.0, 0.0, 0.0])[0]
+    top = best(lambda v: f(v[0], np.exp(v[1])), [1.0, 0.0])[0]
     for k, start in enumerate(scattered(truth)):
         yield f"{k}", lambda s=start: fitted(rotation, ys, s, bounds, f, top)
 

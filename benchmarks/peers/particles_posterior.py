@@ -86,10 +86,11 @@ def pmmh(ys, draws):
             break
     n = min(variances, key=lambda n: abs(np.log(variances[n])))
     prior = dists.StructDist(LAWS)
-    first = [tuple(NEAR_MODE[name] for name in prior.dtype.names)]
+    fields = np.dtype(prior.dtype)
+    first = [tuple(NEAR_MODE[name] for name in fields.names)]
 
     def run():
-        start = np.array(first, dtype=prior.dtype)
+        start = np.array(first, dtype=fields)
         options = {"niter": draws, "theta0": start, "adaptive": True}
         chain = Chain(ssm_cls=Volatility, prior=prior, data=ys, Nx=n, **options)
         chain.run()

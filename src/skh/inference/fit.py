@@ -129,7 +129,7 @@ def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: 
     if here is None or best.scales is None:  # it was there before
         raise RuntimeError(f"make_model must give the same model each time: {bounds.named(best.z)}")
     metric = here.metric(best.scales)
-    covariance = metric.axes @ inverse(here.information(metric)) @ metric.axes.T
+    covariance = metric.axes @ inverse(here.information_by_scores(problem, metric)) @ metric.axes.T
     slopes, names = bounds.slopes(best.z), bounds.names
     covariance_of_values = slopes[:, None] * covariance * slopes
     errors = np.sqrt(np.diagonal(covariance_of_values))

@@ -130,11 +130,11 @@ def lgss3() -> Iterator[Entry]:
 def gbpusd() -> Iterator[Entry]:
     """Maximum likelihood of the volatility of GBP/USD, and what peers take for 250 days."""
     two = [{"rho": 0.9, "sigma": 0.3, "mu": -1.0}, {"rho": 0.2, "sigma": 0.7, "mu": -1.0}]
-    for days in (len(returns()), DAYS):
-        yield f"fit {days}", lambda days=days: volatility_fit(returns()[:days], two)
+    yield f"fit {len(returns())}", lambda: volatility_fit(returns(), two)
     yield "bootstrap", lambda: bootstrap_fit(returns()[:DAYS])
     yield "large", lambda: large_filter(returns())
-    yield "smc2", lambda: peer("smc2", DAYS, 0, 200)
+    yield "smc2", lambda: peer("smc2", DAYS, 0, 100)
+    yield f"fit {DAYS}", lambda: volatility_fit(returns()[:DAYS], two)
 
 
 def volatility_optimum(ys: np.ndarray) -> tuple[float, Function]:

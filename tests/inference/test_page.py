@@ -41,7 +41,7 @@ def test_the_fitted_variances_of_the_nile_are_the_exact_ones(program):
     [
         ("volatility", ["--days", "25", "--draws", "10"], "second stage: sorted Sobol points"),
         ("population", ["--steps", "25"], "unlimited"),
-        ("regimes", ["--steps", "12"], "off the exact means: 0.0"),
+        ("regimes", ["--steps", "12"], "off the exact means: 0."),
     ],
 )
 def test_programs_run(name, options, says, tmp_path, monkeypatch, capsys):

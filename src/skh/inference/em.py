@@ -29,8 +29,8 @@ from skh.inference.problem import Problem, described
 from skh.inference.score import density_of
 from skh.inference.smoothing_result import SmoothingResult
 
-DIFFERENCE = 1e-5  # of free coordinates, in derivatives of Q
-FARTHEST = 2.0  # change of a free coordinate in one numerical M-step: a factor of seven
+DENSITY_STEP = 1e-5  # of free coordinates, in derivatives of Q
+LARGEST_M_STEP = 2.0  # change of a free coordinate in one numerical M-step: a factor of seven
 
 MStep = Callable[[SmoothingResult, Sequence[Any]], Mapping[str, float]]
 
@@ -149,16 +149,16 @@ class Expected:
 
     def maximum(self, z: Array) -> Array:
         """Where Q is largest, within a box around ``z``."""
-        steps = DIFFERENCE * np.eye(len(z))
+        steps = DENSITY_STEP * np.eye(len(z))
 
         def negative(at: Array) -> tuple[float, Array]:
             Q = self.values([at, *(at + steps), *(at - steps)])
             if not np.isfinite(Q).all():
                 return IMPOSSIBLE, np.zeros(len(z))
             ahead, behind = np.split(Q[1:], 2)
-            return -float(Q[0]), -(ahead - behind) / (2 * DIFFERENCE)
+            return -float(Q[0]), -(ahead - behind) / (2 * DENSITY_STEP)
 
-        width = np.where(self.bounds.unbounded, np.inf, FARTHEST)
+        width = np.where(self.bounds.unbounded, np.inf, LARGEST_M_STEP)
         box = list(zip(z - width, z + width, strict=True))
         found = scipy.optimize.minimize(negative, z, jac=True, method="L-BFGS-B", bounds=box)
         return np.asarray(found.x)

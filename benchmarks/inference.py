@@ -1,6 +1,7 @@
 """Smoothing and score: the default against random particles, both against exact answers.
 
-    python benchmarks/inference.py   # minutes, one process; the tables of docs/smoothing.md
+    python benchmarks/inference.py          # minutes, one process; writes inference.json
+    python benchmarks/inference.py table    # prints the tables of docs/smoothing.md, from it
 
 Errors of smoothed means are root mean squares in standard deviations of the exact smoother, over
 all steps, coordinates and data sets; of the score, those of the gradient relative to its length,
@@ -10,10 +11,12 @@ for volatility a grid of 1,500 points.  Data sets have the seeds 3000, 3001, ...
 
 from __future__ import annotations
 
-import argparse
+import json
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +24,8 @@ import numpy as np
 import skh
 from skh.models import LinearGaussian
 
-FIRST_SEED = 3000
+RECORD = Path(__file__).with_suffix(".json")
+FIRST_SEED, SETS = 3000, 8
 FILTERS = [("default, N = 50", None, 50)]
 FILTERS += [(f"random, N = {n}", skh.MonteCarlo(), n) for n in (50, 500)]
 SMOOTHED = skh.Smoothed(skh.Matched(skh.default_rule()))
@@ -137,13 +141,29 @@ def smoothing_errors(case: Case, sets: int) -> tuple[list[float], float]:
     return [float(np.sqrt(np.mean(s))) for s in squares], 1000 * float(np.median(seconds))
 
 
-def smoothing_table(sets: int) -> None:
-    print("| model | " + " | ".join(name for name, *_ in FILTERS) + " | ratio | ms per step |")
-    print("|---|" + "---|" * (len(FILTERS) + 2))
+def measured_smoothing() -> list[dict[str, Any]]:
+    """Errors of smoothed means of every case."""
+    rows = []
     for case in cases():
-        errors, ms = smoothing_errors(case, sets)
+        errors, ms = smoothing_errors(case, SETS)
+        rows.append({"model": case.name, "errors": errors, "ms": ms})
+        print(rows[-1], flush=True)
+    return rows
+
+
+def smoothing_table(rows: list[dict[str, Any]]) -> list[str]:
+    head = [name for name, *_ in FILTERS]
+    lines = [
+        f"| model | {' | '.join(head)} | ratio | ms per step |",
+        "|---" * (len(head) + 3) + "|",
+    ]
+    for row in rows:
+        errors = row["errors"]
         shown = " | ".join(f"{e:.4f}" for e in errors)
-        print(f"| {case.name} | {shown} | {errors[0] / errors[1]:.3f} | {ms:.2f} |", flush=True)
+        lines.append(
+            f"| {row['model']} | {shown} | {errors[0] / errors[1]:.3f} | {row['ms']:.2f} |"
+        )
+    return lines
 
 
 def exact_gradient(make_model: Any, theta: np.ndarray, ys: Any, h: float = 1e-5) -> np.ndarray:
@@ -152,33 +172,60 @@ def exact_gradient(make_model: Any, theta: np.ndarray, ys: Any, h: float = 1e-5)
     return np.array([high - low for high, low in values]) / (2 * h)
 
 
-def score_table(sets: int) -> None:
-    """Relative errors of the gradient, where it is large: noise twice and half that of the data."""
-    starts = {
-        "AR(1) with noise": (autoregression, np.log([0.9, 0.19, 0.5])),
-        "LGSS3": (scaled_lgss3, np.zeros(3)),
-    }
-    print("\n| score | " + " | ".join(name for name, *_ in FILTERS) + " | default, worst |")
-    print("|---|" + "---|" * (len(FILTERS) + 1))
-    for name, (make_model, truth) in starts.items():
-        errors: list[list[float]] = [[] for _ in FILTERS]
-        for seed in range(FIRST_SEED, FIRST_SEED + sets):
-            _, ys = make_model(truth).simulate(100, rng=seed)
-            theta = truth + np.log([0.9, 2.0, 0.5])
-            exact = exact_gradient(make_model, theta, ys)
-            for k, (_, rule, n) in enumerate(FILTERS):
-                found = skh.score(make_model, theta, ys, rule, n, rng=seed).gradient
-                errors[k].append(np.linalg.norm(found - exact) / np.linalg.norm(exact))
-        shown = " | ".join(f"{100 * np.median(e):.2f} %" for e in errors)
-        print(f"| {name} | {shown} | {100 * max(errors[0]):.2f} % |", flush=True)
+SCORED = {
+    "AR(1) with noise": (autoregression, np.log([0.9, 0.19, 0.5])),
+    "LGSS3": (scaled_lgss3, np.zeros(3)),
+}
+POINTS = {"far": [0.9, 2.0, 0.5], "near": [0.9, 1.3, 0.7]}  # parameters over the true ones
 
 
-def pruning_table() -> None:
+def score_errors(name: str, factors: list[float], filters: Any) -> list[list[float]]:
+    """Relative errors of the gradient by each filter, one for each data set."""
+    make_model, truth = SCORED[name]
+    errors: list[list[float]] = [[] for _ in filters]
+    for seed in range(FIRST_SEED, FIRST_SEED + SETS):
+        _, ys = make_model(truth).simulate(100, rng=seed)
+        theta = truth + np.log(factors)
+        exact = exact_gradient(make_model, theta, ys)
+        for k, (_, rule, n) in enumerate(filters):
+            found = skh.score(make_model, theta, ys, rule, n, rng=seed).gradient
+            errors[k].append(float(np.linalg.norm(found - exact) / np.linalg.norm(exact)))
+    return errors
+
+
+def measured_scores() -> list[dict[str, Any]]:
+    """Errors of scores; of the filters with random particles only where gradients are large."""
+    rows = []
+    for point, factors in POINTS.items():
+        for name in SCORED:
+            filters = FILTERS if point == "far" else FILTERS[:1]
+            errors = score_errors(name, factors, filters)
+            medians, worst = [float(np.median(e)) for e in errors], max(errors[0])
+            rows.append({"model": name, "point": point, "medians": medians, "worst": worst})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def score_table(rows: list[dict[str, Any]]) -> list[str]:
+    head = " | ".join(name for name, *_ in FILTERS)
+    lines = [
+        f"| score, parameters over the true ones | {head} | default, worst |",
+        "|---" * 5 + "|",
+    ]
+    for row in rows:
+        cells = [f"{100 * e:.2f} %" for e in row["medians"]]
+        cells += [""] * (len(FILTERS) - len(cells))
+        where = ", ".join(f"{factor:g}" for factor in POINTS[row["point"]])
+        last = f"{100 * row['worst']:.2f} %"
+        lines.append(f"| {row['model']}: {where} | {' | '.join(cells)} | {last} |")
+    return lines
+
+
+def measured_pruning() -> list[list[float]]:
     """What pruning leaves out, and the change of means it makes, in standard deviations."""
     model = autoregression(np.log([0.9, 0.19, 0.5]))
     _, ys = model.simulate(50, rng=FIRST_SEED)
-    print("\n| N | prune | pairs left out | their probability | change of means |")
-    print("|---|---|---|---|---|")
+    rows = []
     for n in (50, 500):
         run = skh.particle_filter(model, ys, skh.Systematic(), n, rng=0, history=True)
         full = run.smooth(model)
@@ -187,17 +234,37 @@ def pruning_table() -> None:
             some = run.smooth(model, prune=prune)
             change = np.abs((some.means - full.means)[:, 0] / sd).max()
             pairs, mass = some.pruned_pairs.mean(), some.pruned_mass.mean()
-            print(f"| {n} | {prune:g} | {100 * pairs:.1f} % | {mass:.1e} | {change:.1e} |")
+            rows.append([n, prune, *map(float, (pairs, mass, change))])
+    return rows
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", type=int, default=10, help="data sets per model")
-    sets = parser.parse_args().sets
-    smoothing_table(sets)
-    score_table(sets)
-    pruning_table()
+def pruning_table(rows: list[list[float]]) -> list[str]:
+    lines = ["| N | prune | pairs left out | their probability | change of means |"]
+    lines.append("|---" * 5 + "|")
+    for n, prune, pairs, mass, change in rows:
+        lines.append(f"| {n} | {prune:g} | {100 * pairs:.1f} % | {mass:.1e} | {change:.1e} |")
+    return lines
+
+
+MEASURED = {"smoothing": measured_smoothing, "score": measured_scores, "pruning": measured_pruning}
+TABLES: dict[str, Callable[[Any], list[str]]] = {
+    "smoothing": smoothing_table,
+    "score": score_table,
+    "pruning": pruning_table,
+}
+
+
+def measure(parts: list[str]) -> None:
+    """Measure some parts and write them to the record."""
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    for part in parts:
+        record[part] = MEASURED[part]()
+        RECORD.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["table"]:
+        record = json.loads(RECORD.read_text())
+        print("\n\n".join("\n".join(table(record[part])) for part, table in TABLES.items()))
+    else:
+        measure(sys.argv[1:] or list(MEASURED))

@@ -1,313 +1,300 @@
 """Parameters: maximum likelihood and posteriors, beside exact answers and the package `particles`.
 
-    python benchmarks/parameters.py                    # quarter of an hour, one process
-    python benchmarks/parameters.py fit posterior      # some parts: linear, fit, exact, posterior
+    python benchmarks/parameters.py                # half an hour, one process; goes on where it was
+    python benchmarks/parameters.py ar1 lgss3      # some parts
+    python benchmarks/parameters.py table          # prints the tables of the page, from the record
 
 Exact answers are those of the Kalman filter and, for the volatility of GBP/USD, of a filter on a
-grid of 400 points (which a filter with 200,000 particles only approaches).  The rates, and the
-peer, are those of the package `particles`; without it those parts are left out.  Times are of the
-processor.
+grid of 400 points (which a filter with 200,000 particles only approaches).  The rates and the peer
+are those of the package `particles`, in an environment of its own.  Seconds are of the processor.
+The record is parameters.json: delete an entry, or all of it, to measure it anew.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
-from collections.abc import Callable
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
+from against import HERE, environment
+from parameter_models import (
+    AR_BOUNDS,
+    AR_PRIOR,
+    SV_BOUNDS,
+    SV_PRIOR,
+    Function,
+    best,
+    exact_posterior,
+    kalman,
+    noisy_autoregression,
+    on_grid,
+    rotation,
+    scalar_kalman,
+    standard_errors,
+    volatility,
+)
+from parameter_tables import tables
+from scipy import optimize
 
 import skh
+from skh.inference import stages
 
-DAYS = 250  # of GBP/USD, for posteriors; maximum likelihood has all 750
+RECORD = Path(__file__).with_suffix(".json")
+STARTS = 20
+FRESH_SEED = 20  # of the data sets of linear models; the search was developed on 0 to 3
+DAYS = 250  # of GBP/USD, where there are peers; maximum likelihood has all 750 as well
 PMMH_DRAWS = 3000
-BOUNDS = {"rho": (-1, 1), "q": (0, None), "r": (0, None)}
-SV_BOUNDS = {"rho": (-1, 1), "sigma": (0, None)}
-SV_PRIOR = {
-    "rho": stats.uniform(-1, 2),
-    "sigma": stats.gamma(2, scale=0.25),
-    "mu": stats.norm(-1, 1),
+MILLISECOND = 1e-3  # what a likelihood costs where it is expensive
+
+Entry = tuple[str, Callable[[], Any]]  # its name in the record, and what measures it
+
+
+def peer(*arguments: Any) -> Any:
+    """Run `particles`; return its JSON output."""
+    command = [environment("particles"), HERE / "peers" / "particles_posterior.py"]
+    env = os.environ | {"PYTHONPATH": ""}
+    run = subprocess.run(
+        [*command, *map(str, arguments)], text=True, stdout=subprocess.PIPE, check=True, env=env
+    )
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+@cache
+def returns() -> np.ndarray:
+    """Returns of GBP/USD in percent."""
+    return np.array(peer("returns"))
+
+
+def fitted(make_model: Any, ys: Any, start: Any, bounds: Any, f: Any, top: float) -> dict[str, Any]:
+    """Fit, and compare with the exact evidence ``f(**parameters)`` and its maximum."""
+    began = process_time()
+    fit = skh.fit(make_model, ys, start, bounds=bounds, rng=0)
+    seconds = process_time() - began
+    names, x = list(fit.parameters), np.array(list(fit.parameters.values()))
+    exact = standard_errors(lambda v: f(**dict(zip(names, v, strict=True))), x)
+    return {
+        "missed": float(top - f(**fit.parameters)),
+        "parameters": fit.parameters,
+        "standard_errors": (np.array(list(fit.standard_errors.values())) / exact).tolist(),
+        "message": fit.message,
+        "filters": fit.n_filters,
+        "likelihoods": fit.n_likelihood_evaluations,
+        "seconds": seconds,
+    }
+
+
+def scattered(truth: Mapping[str, float]) -> list[dict[str, float]]:
+    """Random starts: rho and gain uniform, noises times a lognormal factor."""
+    rng, starts = np.random.default_rng(1), []
+    for _ in range(STARTS):
+        start = {name: value * np.exp(rng.normal()) for name, value in truth.items()}
+        start |= {"rho": rng.uniform(-0.5, 0.98)} if "rho" in truth else {}
+        start |= {"gain": rng.uniform(0.3, 1.3)} if "gain" in truth else {}
+        starts.append(start)
+    return starts
+
+
+def ar1() -> Iterator[Entry]:
+    """Maximum likelihood of AR(1) with noise, T = 100, from random starts."""
+    truth = {"rho": 0.9, "q": 0.5, "r": 0.7}
+    ys = noisy_autoregression(**truth).simulate(100, rng=FRESH_SEED)[1]
+
+    def f(rho: float, q: float, r: float) -> float:
+        return float(scalar_kalman(rho, q, r, ys[:, 0]))
+
+    top = best(lambda v: f(np.tanh(v[0]), *np.exp(v[1:])), [1.0, -1.0, -0.3])[0]
+    for k, start in enumerate(scattered(truth)):
+        yield f"{k}", lambda s=start: fitted(noisy_autoregression, ys, s, AR_BOUNDS, f, top)
+
+
+def lgss3() -> Iterator[Entry]:
+    """Maximum likelihood of LGSS3, T = 100: gain of the dynamics and their noise."""
+    truth, bounds = {"gain": 1.0, "q": 1.0}, {"q": (0, None)}
+    ys = rotation(**truth).simulate(100, rng=FRESH_SEED)[1]
+
+    def f(gain: float, q: float) -> float:
+        return kalman(gain, q, ys)
+
+    top = best(lambda v: f(v[0], np.exp(v[1])), [1.0, 0.0])[0]
+    for k, start in enumerate(scattered(truth)):
+        yield f"{k}", lambda s=start: fitted(rotation, ys, s, bounds, f, top)
+
+
+def gbpusd() -> Iterator[Entry]:
+    """Maximum likelihood of the volatility of GBP/USD, and what peers take for 250 days."""
+    two = [{"rho": 0.9, "sigma": 0.3, "mu": -1.0}, {"rho": 0.2, "sigma": 0.7, "mu": -1.0}]
+    yield f"fit {len(returns())}", lambda: volatility_fit(returns(), two)
+    yield "bootstrap", lambda: bootstrap_fit(returns()[:DAYS])
+    yield "large", lambda: large_filter(returns())
+    yield "smc2", lambda: peer("smc2", DAYS, 0, 100)
+    yield f"fit {DAYS}", lambda: volatility_fit(returns()[:DAYS], two)
+
+
+def volatility_optimum(ys: np.ndarray) -> tuple[float, Function]:
+    """The largest exact log-evidence, from two starts, and the evidence of free parameters."""
+
+    def f(v: np.ndarray) -> float:
+        return on_grid(np.tanh(v[0]), np.exp(v[1]), v[2], ys)
+
+    starts = [np.arctanh(0.9), np.log(0.3), -1.0], [-0.1, np.log(0.65), -1.4]
+    return max(best(f, start)[0] for start in starts), f
+
+
+def volatility_fit(ys: np.ndarray, starts: Any) -> dict[str, Any]:
+    """Fit GBP/USD from several starts."""
+    top = volatility_optimum(ys)[0]
+
+    def f(**parameters: float) -> float:
+        return on_grid(**parameters, ys=ys)
+
+    return fitted(volatility, ys, starts, SV_BOUNDS, f, top) | {"optimum": top}
+
+
+def bootstrap_fit(ys: np.ndarray, n: int = 1000) -> dict[str, Any]:
+    """Nelder-Mead on a bootstrap filter with common random numbers."""
+    (top, f), counted, began = volatility_optimum(ys), [0], process_time()
+
+    def estimate(v: np.ndarray) -> float:
+        counted[0] += 1
+        model = volatility(np.tanh(v[0]), np.exp(v[1]), v[2])
+        return -skh.particle_filter(model, ys, skh.Systematic(), n, rng=0).log_evidence
+
+    options = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": 120}
+    start = [np.arctanh(0.9), np.log(0.3), -1.0]
+    end = optimize.minimize(estimate, start, method="Nelder-Mead", options=options).x
+    seconds, likelihoods = process_time() - began, counted[0] * n * len(ys)
+    found = {"missed": top - f(end), "n": n, "filters": counted[0]}
+    return found | {"likelihoods": likelihoods, "seconds": seconds}
+
+
+def large_filter(ys: np.ndarray, n: int = 200_000) -> dict[str, Any]:
+    """A filter with very many particles at the exact optimum: how far it is from the grid."""
+    optima = [best_point(ys, start) for start in ([1.5, -1.2, -1.0], [-0.1, -0.4, -1.4])]
+    top, v = max(optima, key=lambda found: found[0])
+    model = volatility(np.tanh(v[0]), np.exp(v[1]), v[2])
+    run = skh.particle_filter(model, ys, skh.Systematic(), n, rng=0)
+    return {"n": n, "optimum": top, "off": run.log_evidence - top}
+
+
+def best_point(ys: np.ndarray, start: list[float]) -> tuple[float, np.ndarray]:
+    """The optimum of the grid that is reached from a start."""
+    return best(lambda v: on_grid(np.tanh(v[0]), np.exp(v[1]), v[2], ys), start)
+
+
+def exact() -> Iterator[Entry]:
+    """The posterior of a linear model: delayed acceptance against long exact chains."""
+    ys = noisy_autoregression(0.9, 0.5, 0.7).simulate(50, rng=3)[1]
+
+    @cache
+    def long() -> tuple[np.ndarray, np.ndarray]:
+        draws = exact_posterior(ys[:, 0]).reshape(-1, len(AR_PRIOR))
+        return draws.mean(axis=0), draws.std(axis=0)
+
+    def compared(seed: int) -> dict[str, Any]:
+        found = skh.sample_posterior(noisy_autoregression, ys, AR_PRIOR, draws=500, rng=seed)
+        means, sds = (np.array(list(d.values())) for d in (found.means, found.standard_deviations))
+        ess = np.array(list(found.ess.values()))
+        ratio = sds / long()[1]
+        return {
+            "means": ((means - long()[0]) / (sds / np.sqrt(ess))).tolist(),  # in their errors
+            "deviations": ((ratio - 1) * np.sqrt(2 * ess)).tolist(),
+            "ratios": ratio.tolist(),
+            "ess": ess.tolist(),
+            "r_hat": max(found.r_hat.values()),
+        }
+
+    for seed in range(4):
+        yield f"{seed}", lambda seed=seed: compared(seed)
+
+
+def posterior() -> Iterator[Entry]:
+    """The posterior of GBP/USD: seconds and likelihoods per effective draw beside PMMH."""
+    for seed in range(3):
+        yield f"pmmh {seed}", lambda seed=seed: chain_summary(peer("pmmh", DAYS, seed, PMMH_DRAWS))
+        yield f"cheap {seed}", lambda seed=seed: sampled(seed, 0.0)
+        yield f"expensive {seed}", lambda seed=seed: sampled(seed, MILLISECOND)
+
+
+def chain_summary(found: dict[str, Any]) -> dict[str, Any]:
+    """Effective size and means of a peer's chain."""
+    draws = {name: np.array(x)[PMMH_DRAWS // 10 :] for name, x in found.pop("draws").items()}
+    ess = min(skh.effective_sample_size(x[None]) for x in draws.values())
+    return found | {"ess": ess, "means": {name: float(x.mean()) for name, x in draws.items()}}
+
+
+class Priced(skh.models.StochasticVolatility):
+    """Volatility that counts its likelihoods."""
+
+    counted = 0
+
+    def log_likelihood(self, t: int, x: Any, y: Any) -> Any:
+        Priced.counted += len(x)
+        return super().log_likelihood(t, x, y)
+
+
+def priced_volatility(rho: float, sigma: float, mu: float) -> Priced:
+    """Stochastic volatility that counts its likelihoods."""
+    return Priced(rho, sigma, float(np.exp(mu / 2)))
+
+
+def sampled(seed: int, price: float) -> dict[str, Any]:
+    """Sample the posterior; the library's clock sees likelihoods that take ``price`` seconds."""
+    Priced.counted = 0
+    stages.perf_counter = lambda: perf_counter() + price * Priced.counted
+    began = process_time()
+    draws = 300 if price else 500
+    found = skh.sample_posterior(
+        priced_volatility, returns()[:DAYS], SV_PRIOR, draws=draws, rng=seed
+    )
+    seconds = process_time() - began
+    stages.perf_counter = perf_counter
+    return {
+        "seconds": seconds + price * Priced.counted,
+        "likelihoods": Priced.counted,
+        "ess": min(found.ess.values()),
+        "draws": draws,
+        "r_hat": max(found.r_hat.values()),
+        "accepted": float(found.accepted.mean()),
+        "means": found.means,
+        "stages": [found.first_stage, found.second_stage],
+    }
+
+
+PARTS: dict[str, Callable[[], Iterator[Entry]]] = {
+    f.__name__: f for f in (ar1, lgss3, gbpusd, exact, posterior)
 }
 
 
-def noisy_autoregression(rho: float, q: float, r: float) -> skh.models.LinearGaussian:
-    """AR(1) with standard deviation q of its innovations, observed with standard deviation r."""
-    variance = [[q * q / (1 - rho * rho)]]
-    return skh.models.LinearGaussian([[rho]], [[1.0]], [[q * q]], [[r * r]], [0.0], variance)
+def rounded(value: Any) -> Any:
+    """Numbers to four digits."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def rotation(gain: float, r: float) -> skh.models.LinearGaussian:
-    """The paper's LGSS with d = 3, its dynamics times a gain, and observation noise r."""
-    m = skh.models.lgss3()
-    return skh.models.LinearGaussian(
-        gain * m.A, m.C, m.Q, [[r * r]], m.initial_mean, m.initial_covariance
-    )
+def measure(parts: list[str]) -> None:
+    """Measure what the record lacks of some parts, and write it after each entry."""
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    for part in parts:
+        known = record.setdefault(part, {})
+        for name, run in PARTS[part]():
+            if name not in known:
+                known[name] = rounded(run())
+                RECORD.write_text(json.dumps(record, indent=1) + "\n")
+                print(part, name, json.dumps(known[name]), flush=True)
 
-
-def volatility(rho: float, sigma: float, mu: float) -> skh.models.Model:
-    """Stochastic volatility whose log-variance has the mean mu."""
-    return skh.models.stochastic_volatility(rho, sigma, float(np.exp(mu / 2)))
-
-
-def returns() -> np.ndarray | None:
-    """Returns of GBP/USD in percent, None without the package that has them."""
-    if (package := find_spec("particles")) is None:
-        print("left out: the package particles is not installed")
-        return None
-    folder = Path(package.submodule_search_locations[0])
-    lines = (folder / "datasets" / "GBP_vs_USD_9798.txt").read_text().splitlines()
-    return 100 * np.diff(np.log([float(line.split()[3]) for line in lines if line[:1].isdigit()]))
-
-
-def on_grid(rho: float, sigma: float, mu: float, ys: np.ndarray, m: int = 400) -> float:
-    """Log-evidence of the volatility model by a filter on a grid."""
-    s = sigma / np.sqrt(1 - rho * rho)
-    x = np.linspace(-6 * s, 6 * s, m)
-    p = np.exp(-0.5 * (x / s) ** 2)
-    p, total = p / p.sum(), 0.0
-    K = np.exp(-0.5 * ((x[:, None] - rho * x) / sigma) ** 2) * (x[1] - x[0])
-    K /= np.sqrt(2 * np.pi) * sigma
-    for y in ys:
-        w = p * np.exp(-0.5 * (y * y * np.exp(-mu - x) + mu + x + np.log(2 * np.pi)))
-        total += np.log(w.sum())
-        p = K @ (w / w.sum())
-    return float(total)
-
-
-def scalar_kalman(rho: float, q: float, r: float, ys: np.ndarray) -> float:
-    """Log-evidence of `noisy_autoregression`, a hundred times as fast as `kalman_filter`."""
-    m, v, total = 0.0, q * q / (1 - rho * rho), 0.0
-    for y in ys:
-        s, e = v + r * r, y - m
-        total -= 0.5 * (np.log(2 * np.pi * s) + e * e / s)
-        k = v / s
-        m, v = rho * (m + k * e), rho * rho * (1 - k) * v + q * q
-    return total
-
-
-def best(f: Callable[[np.ndarray], float], start: list[float]) -> tuple[float, np.ndarray]:
-    """Maximise a function by Nelder-Mead."""
-    options = {"xatol": 1e-4, "fatol": 1e-5, "maxiter": 2000}
-    found = optimize.minimize(lambda v: -f(v), start, method="Nelder-Mead", options=options)
-    return -found.fun, found.x
-
-
-def second_derivatives(
-    f: Callable[[np.ndarray], float], x: np.ndarray, h: np.ndarray
-) -> np.ndarray:
-    """Central second differences."""
-    e = np.diag(h)
-    rows = [[f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b) for b in e] for a in e]
-    return np.array(rows) / (4 * np.outer(h, h))
-
-
-def linear() -> None:
-    """Maximum likelihood of linear models from random starts, against the Kalman filter."""
-    ys = noisy_autoregression(0.9, 0.5, 0.7).simulate(100, rng=0)[1]
-    flat = ys[:, 0]
-    top = best(lambda v: scalar_kalman(np.tanh(v[0]), *np.exp(v[1:]), flat), [1.0, -1.0, -0.3])[0]
-    rng, missed, runs, began = np.random.default_rng(1), [], [], process_time()
-    for _ in range(20):
-        start = {
-            "rho": rng.uniform(-0.5, 0.98),
-            "q": np.exp(rng.normal(-0.5, 1)),
-            "r": np.exp(rng.normal(-0.5, 1)),
-        }
-        fit = skh.fit(noisy_autoregression, ys, start, bounds=BOUNDS, n=30, rng=0)
-        missed.append(top - scalar_kalman(**fit.parameters, ys=flat))
-        runs.append((fit.n_filters, fit.n_likelihood_evaluations))
-    seconds = (process_time() - began) / 20
-    x = np.array(list(fit.parameters.values()))
-    H = second_derivatives(lambda v: scalar_kalman(*v, flat), x, 1e-3 * np.ones(3))
-    exact = np.sqrt(np.diagonal(np.linalg.inv(-H)))
-    ratio = np.array(list(fit.standard_errors.values())) / exact
-    print(f"AR(1) + noise, T=100, n=30, 20 starts: {sum(m < 0.02 for m in missed)} within 0.02;")
-    print(f"  log-evidence missed: median {np.median(missed):.4f}, most {max(missed):.4f};")
-    filters, likelihoods = np.median(runs, axis=0)
-    print(f"  {filters:.0f} filters, {likelihoods:,.0f} likelihoods,")
-    print(f"  {seconds:.1f} s per fit; standard errors / exact: {np.round(ratio, 3)}")
-    ys = rotation(1.0, 0.3).simulate(60, rng=0)[1]
-
-    def exact_evidence(v: np.ndarray) -> float:
-        return skh.kalman_filter(rotation(v[0], np.exp(v[1])), ys).log_evidence
-
-    top = best(exact_evidence, [1.0, -1.0])[0]
-    for start in ({"gain": 0.5, "r": 1.0}, {"gain": 1.5, "r": 0.1}):
-        fit = skh.fit(rotation, ys, start, bounds={"r": (0, None)}, n=100, rng=0)
-        end = np.array([fit.parameters["gain"], np.log(fit.parameters["r"])])
-        missed_here = top - exact_evidence(end)
-        print(f"LGSS3, T=60, n=100: missed {missed_here:.4f} from {start}")
-
-
-def fit() -> None:
-    """Maximum likelihood of the volatility of GBP/USD."""
-    if (ys := returns()) is None:
-        return
-    starts = [{"rho": 0.9, "sigma": 0.3, "mu": -1.0}, {"rho": 0.2, "sigma": 0.7, "mu": -1.0}]
-    began = process_time()
-    found = skh.fit(volatility, ys, starts, bounds=SV_BOUNDS, rng=0)
-    seconds = process_time() - began
-
-    def exact(v: np.ndarray) -> float:
-        return on_grid(np.tanh(v[0]), np.exp(v[1]), v[2], ys)
-
-    p = found.parameters
-    top = best(exact, [np.arctanh(p["rho"]), np.log(p["sigma"]), p["mu"]])[0]
-    print(f"GBP/USD, T={len(ys)}, n=50, two starts, {seconds:.0f} s:")
-    print(found)
-    print(f"  exact optimum {top:.3f}; missed by {top - on_grid(**p, ys=ys):.4f}")
-    counted, rng_seed, began = [0], 0, process_time()
-
-    def bootstrap(v: np.ndarray) -> float:
-        counted[0] += 1
-        model = volatility(np.tanh(v[0]), np.exp(v[1]), v[2])
-        return skh.particle_filter(model, ys, skh.Systematic(), 1000, rng=rng_seed).log_evidence
-
-    start = [np.arctanh(0.9), np.log(0.3), -1.0]
-    options = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": 120}
-    ended = optimize.minimize(lambda v: -bootstrap(v), start, method="Nelder-Mead", options=options)
-    print(
-        f"  bootstrap filter, 1,000 particles, common random numbers, Nelder-Mead: missed by "
-        f"{top - exact(ended.x):.3f} after {counted[0]} filters, {counted[0] * 1000 * len(ys):,} "
-        f"likelihoods, {process_time() - began:.0f} s"
-    )
-
-
-def exact() -> None:
-    """The posterior of a linear model: delayed acceptance against a long exact chain."""
-    ys = noisy_autoregression(0.9, 0.5, 0.7).simulate(50, rng=3)[1]
-    prior = {"rho": stats.uniform(-1, 2), "q": stats.gamma(2, scale=0.5)}
-    prior["r"] = stats.gamma(4, scale=0.2)
-    posterior = skh.sample_posterior(
-        noisy_autoregression, ys, prior, draws=500, chains=4, n=30, rng=0
-    )
-    print(posterior)
-    long = long_chain(ys[:, 0], prior, 60_000)
-    for k, name in enumerate(prior):
-        mean, sd, ess = (
-            posterior.means[name],
-            posterior.standard_deviations[name],
-            posterior.ess[name],
-        )
-        z = (mean - long[:, k].mean()) / (sd / np.sqrt(ess))
-        ratio = sd / long[:, k].std()
-        print(f"  {name}: mean off by {z:+.2f} Monte Carlo errors, sd {ratio:.3f} of the exact one")
-
-
-def long_chain(ys: np.ndarray, prior: dict, draws: int) -> np.ndarray:
-    """Metropolis with the exact evidence, in transformed coordinates."""
-    rng = np.random.default_rng(0)
-
-    def target(z: np.ndarray) -> tuple[float, np.ndarray]:
-        v = np.array([np.tanh(z[0]), np.exp(z[1]), np.exp(z[2])])
-        q, r = v[1:]
-        law = np.log(q) - q / 0.5 + 3 * np.log(r) - r / 0.2  # the gamma priors
-        jacobian = np.log1p(-min(v[0] ** 2, 1 - 1e-15)) + z[1] + z[2]
-        return scalar_kalman(*v, ys) + law + jacobian, v
-
-    z, states = np.array([1.0, -0.5, -0.5]), []
-    here, value = target(z)
-    for _ in range(draws):
-        there = z + rng.standard_normal(3) * [0.45, 0.45, 0.25]
-        new, value_there = target(there)
-        if np.log(rng.random()) < new - here:
-            z, here, value = there, new, value_there
-        states.append(value)
-    return np.array(states[draws // 20 :])
-
-
-def posterior() -> None:
-    """The posterior of GBP/USD: seconds and likelihoods per effective draw beside PMMH."""
-    if (ys := returns()) is None:
-        return
-    ys = ys[:DAYS]
-    peer_seconds, peer_likelihoods = pmmh(ys)
-    for label, options in {
-        "skh, chosen": {"n": 50},
-        "skh, expensive": {"n": 20, "rule": skh.default_plan()},
-    }.items():
-        began = process_time()
-        found = skh.sample_posterior(
-            volatility, ys, SV_PRIOR, draws=300, chains=4, rng=0, **options
-        )
-        seconds, ess = process_time() - began, min(found.ess.values())
-        print(found)
-        likelihoods = found.n_likelihood_evaluations / ess
-        print(
-            f"  {label}: {seconds:.0f} s, ESS {ess:.0f}, {seconds / ess:.3f} s per effective draw: "
-            f"{seconds / ess / peer_seconds:.3f} x PMMH; {likelihoods:,.0f} likelihoods per "
-            f"effective draw, at 1 ms each {likelihoods / peer_likelihoods:.3f} x PMMH"
-        )
-
-
-def pmmh(ys: np.ndarray) -> tuple[float, float]:
-    """Particle Metropolis of `particles`, its number of particles tuned to variance 1."""
-    import particles
-    from particles import distributions as dists
-    from particles import mcmc
-    from particles import state_space_models as ssm
-
-    class Volatility(ssm.StateSpaceModel):
-        def PX0(self) -> object:
-            return dists.Normal(scale=self.sigma / np.sqrt(1 - self.rho**2))
-
-        def PX(self, t: int, xp: np.ndarray) -> object:
-            return dists.Normal(self.rho * xp, self.sigma)
-
-        def PY(self, t: int, xp: np.ndarray, x: np.ndarray) -> object:
-            return dists.Normal(scale=np.exp(0.5 * (self.mu + x)))
-
-    class Chain(mcmc.PMMH):  # its own takes an array of one number for a number
-        def compute_post(self) -> None:
-            self.prop.lpost[0] = self.prior.logpdf(self.prop.theta).item()
-            if np.isfinite(self.prop.lpost[0]):
-                values = {name: self.prop.theta[name].item() for name in laws}
-                pf = self.alg_instance(values)
-                pf.run()
-                self.prop.lpost[0] += pf.logLt
-
-    def evidences(n: int) -> np.ndarray:
-        model = Volatility(rho=-0.18, sigma=0.7, mu=-1.5)
-        runs = []
-        for _ in range(20):
-            pf = particles.SMC(fk=ssm.Bootstrap(ssm=model, data=ys), N=n)
-            pf.run()
-            runs.append(pf.logLt)
-        return np.array(runs)
-
-    np.random.seed(0)  # noqa: NPY002 - the generator that the package uses
-    n = next(n for n in (25, 50, 75, 100, 150, 200, 300, 400) if evidences(n).var() < 1.2)
-    laws = {"rho": dists.Uniform(-1, 1), "sigma": dists.Gamma(2, 4), "mu": dists.Normal(-1, 1)}
-    prior, first = dists.StructDist(laws), {"rho": -0.18, "sigma": 0.7, "mu": -1.5}
-    start = np.array([tuple(first[name] for name in prior.dtype.names)], dtype=prior.dtype)
-    began = process_time()
-    chain = Chain(
-        ssm_cls=Volatility,
-        prior=prior,
-        data=ys,
-        Nx=n,
-        niter=PMMH_DRAWS,
-        theta0=start,
-        adaptive=True,
-    )
-    chain.run()
-    seconds = process_time() - began
-    kept = chain.chain.theta[PMMH_DRAWS // 10 :]
-    ess = min(skh.effective_sample_size(np.array(kept[name])[None]) for name in laws)
-    likelihoods = PMMH_DRAWS * n * len(ys) / ess
-    print(f"particles, PMMH, {n} particles, {PMMH_DRAWS} draws: {seconds:.0f} s, ESS {ess:.0f},")
-    print(f"  {seconds / ess:.3f} s and {likelihoods:,.0f} likelihoods per effective draw,")
-    print("  means", {name: round(float(kept[name].mean()), 3) for name in laws})
-    return seconds / ess, likelihoods
-
-
-PARTS = {"linear": linear, "fit": fit, "exact": exact, "posterior": posterior}
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or PARTS:
-        print(f"--- {part}: {PARTS[part].__doc__}")
-        PARTS[part]()
-        sys.stdout.flush()
+    if sys.argv[1:] == ["table"]:
+        print(tables(json.loads(RECORD.read_text())))
+    else:
+        measure(sys.argv[1:] or list(PARTS))

@@ -4,14 +4,16 @@ A table that is computed has a function in `COMPUTED`.  Any other is a file of b
 whose first line says which command printed it and when.
 """
 
+import json
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import studies
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "benchmarks" / "tables"
+PARAMETERS = [f"parameters-{part}" for part in ("linear", "gbpusd", "exact", "posterior")]
 sys.path.append(str(ROOT / "benchmarks"))
 
 
@@ -39,10 +41,27 @@ def numerical_error():
     return "\n".join(study.table_lines(study.read(study.RECORD)))
 
 
+def smoothing(part):
+    """One of the tables of smoothing and score."""
+    import inference as study
+
+    return "\n".join(study.TABLES[part](json.loads(study.RECORD.read_text())[part]))
+
+
+def parameters(name):
+    """One of the tables of fits and posteriors."""
+    import parameter_tables as study
+
+    record = json.loads((ROOT / "benchmarks" / "parameters.json").read_text())
+    return "\n".join(study.TABLES[name](record))
+
+
 COMPUTED = {
     "second-look": lambda: markdown(*studies.second_look()),
     "default-rule": lambda: markdown(*studies.default_rule()),
     "uav": lambda: markdown(*studies.uav()),
     "uav-step": lambda: markdown(*studies.uav_step()),
     "numerical-error": numerical_error,
+    **{part: partial(smoothing, part) for part in ("smoothing", "score", "pruning")},
+    **{name: partial(parameters, name) for name in PARAMETERS},
 }

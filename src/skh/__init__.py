@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.inference.additive import AdditiveSmoother
     from skh.inference.chain_diagnostics import effective_sample_size, r_hat
     from skh.inference.compare import compare_models
+    from skh.inference.em import EM
     from skh.inference.fit import fit
     from skh.inference.fixed_lag import FixedLagSmoother
     from skh.inference.posterior import sample_posterior
@@ -82,6 +83,7 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
 __version__ = "0.2.0"
 
 __all__ = [
+    "EM",
     "AdditiveSmoother",
     "Belief",
     "BlendedPairwise",
@@ -160,6 +162,7 @@ __all__ = [
 LATE_MODULES = ("geometry", "models", "report", "robotics", "scores", "trajectory")
 LATE_NAMES = {
     "AdditiveSmoother": "skh.inference.additive",
+    "EM": "skh.inference.em",
     "FixedLagSmoother": "skh.inference.fixed_lag",
     "Residuals": "skh.filtering.residuals",
     "compare_models": "skh.inference.compare",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy  # loads scipy.optimize on first use
@@ -48,6 +48,49 @@ class Ascent:
     n_filters: int = 0
     n_likelihood_evaluations: int = 0
 
+    def counted(self, work: Work, before: tuple[int, int]) -> Ascent:
+        """Return it with the filters and likelihoods that ``work`` had since ``before``."""
+        return replace(
+            self,
+            n_filters=self.n_filters + work.n_filters - before[0],
+            n_likelihood_evaluations=self.n_likelihood_evaluations
+            + work.n_likelihood_evaluations
+            - before[1],
+        )
+
+
+class Search(Protocol):
+    """How `skh.fit` finds a maximum from one start; `Climbing` and `skh.EM` are two."""
+
+    def climb(
+        self,
+        problem: Problem,
+        bounds: Bounds,
+        work: Work,
+        ascent: Ascent,
+        most: int,
+        on_step: Callable[[Ascent], object],
+    ) -> Ascent:
+        """Iterate at most ``most`` times, reporting each iteration, until ``ascent.outcome``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Climbing:
+    """The default search: maxima of the evidence at fixed particles (`Climber`)."""
+
+    def climb(
+        self,
+        problem: Problem,
+        bounds: Bounds,
+        work: Work,
+        ascent: Ascent,
+        most: int,
+        on_step: Callable[[Ascent], object],
+    ) -> Ascent:
+        """Climb until an optimum is reached."""
+        return Climber(problem, bounds, work, most, on_step=on_step).climb(ascent)
+
 
 @dataclass
 class Climber:
@@ -66,14 +109,7 @@ class Climber:
         """Iterate until an optimum is reached."""
         while not ascent.outcome:
             before = self.work.n_filters, self.work.n_likelihood_evaluations
-            ascent = self._step(ascent)
-            ascent = replace(
-                ascent,
-                n_filters=ascent.n_filters + self.work.n_filters - before[0],
-                n_likelihood_evaluations=ascent.n_likelihood_evaluations
-                + self.work.n_likelihood_evaluations
-                - before[1],
-            )
+            ascent = self._step(ascent).counted(self.work, before)
             self.on_step(ascent)
         return ascent
 

@@ -13,7 +13,7 @@ from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
 from skh.filtering.plans import Plan
-from skh.inference.ascent import Ascent, Climber
+from skh.inference.ascent import Ascent, Climbing, Search
 from skh.inference.bounds import Bounds, checked_bounds, checked_names, checked_values
 from skh.inference.fit_file import FitFile
 from skh.inference.fit_result import Fit, NumericalError, by_name
@@ -34,6 +34,7 @@ def fit(
     rule: Rule | Plan | None = None,
     rng: RNG = None,
     executor: Executor | None = None,
+    search: Search | None = None,
     max_iterations: int = 40,
     progress: bool | Report = False,
     file: str | PathLike[str] | None = None,
@@ -57,6 +58,8 @@ def fit(
         All filter runs have the same random numbers.
     executor : Executor, optional
         Evaluates the differences of a gradient by workers; see `skh.parallel` for likelihoods.
+    search : `skh.EM`, optional
+        Expectation-maximisation in place of the search below.
     max_iterations : int
         Number of iterations, each with one filter run (for most models), before giving up.
     progress : bool or f(iterations, total)
@@ -87,11 +90,13 @@ def fit(
     free = checked_bounds(checked_names("start", starts[0]), bounds)
     points = [free.free(checked_values("start", one, free)) for one in starts]
     problem, work = Problem.of(make_model, ys, rule, n, rng), Work(checked_executor(executor))
-    most = _checks.positive_int("max_iterations", max_iterations)
+    most, method = _checks.positive_int("max_iterations", max_iterations), checked_search(search)
     saved = FitFile.of(file, problem, free, points, most, rng)
     problem = problem.other(seed=saved.seed)
     with progress_bar(progress, "fit") as report:
-        ascents = [search(problem, free, k, work, saved, most, report) for k in range(len(points))]
+        ascents = [
+            climbed(method, problem, free, k, work, saved, most, report) for k in range(len(points))
+        ]
     return finished(problem, free, ascents, work)
 
 
@@ -102,7 +107,17 @@ def checked_executor(executor: Any) -> Executor | None:
     return executor  # type: ignore[no-any-return]
 
 
-def search(
+def checked_search(search: Any) -> Search:
+    """Validate how a maximum is searched, by default by `Climbing`."""
+    if search is None:
+        return Climbing()
+    if not callable(getattr(search, "climb", None)):
+        raise TypeError(f"search must be a search such as skh.EM(), got {search!r}")
+    return search  # type: ignore[no-any-return]
+
+
+def climbed(
+    search: Search,
     problem: Problem,
     bounds: Bounds,
     k: int,
@@ -117,7 +132,7 @@ def search(
         saved.keep(k, ascent)
         report(saved.iterations, None)
 
-    return Climber(problem, bounds, work, most, on_step=keep).climb(saved.ascents[k])
+    return search.climb(problem, bounds, work, saved.ascents[k], most, keep)
 
 
 def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: Work) -> Fit:
@@ -129,7 +144,7 @@ def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: 
     if here is None or best.scales is None:  # it was there before
         raise RuntimeError(f"make_model must give the same model each time: {bounds.named(best.z)}")
     metric = here.metric(best.scales)
-    covariance = metric.axes @ inverse(here.information(metric)) @ metric.axes.T
+    covariance = metric.axes @ inverse(here.information_by_scores(problem, metric)) @ metric.axes.T
     slopes, names = bounds.slopes(best.z), bounds.names
     covariance_of_values = slopes[:, None] * covariance * slopes
     errors = np.sqrt(np.diagonal(covariance_of_values))

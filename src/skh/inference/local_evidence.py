@@ -16,6 +16,7 @@ import numpy as np
 
 from skh._typing import Array
 from skh.filtering.result import FilterResult
+from skh.gaussians.linear_algebra import symmetric
 from skh.inference.bounds import Bounds
 from skh.inference.fixed_particles import FixedParticles, has_densities
 from skh.inference.problem import Problem, described
@@ -24,6 +25,7 @@ RIDGE = 1e-8  # of the scores' products, so that parameters without influence do
 MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the evidence shows
 FLAT = 0.7  # standard error, nearly a factor of two, of a parameter that hardly matters
 FAR_STEPS = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logit scale
+SCORE_STEP = 0.3  # standard errors over which gradients are compared
 SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
 
 
@@ -224,6 +226,25 @@ class LocalEvidence:
         for (i, j), four in zip(pairs, f[2 * p + 1 :].reshape(-1, 4), strict=True):
             H[i, j] = H[j, i] = 0.25 * (four[0] + four[1] - four[2] - four[3])
         return -H / h**2
+
+    def information_by_scores(self, problem: Problem, metric: Metric) -> Array:
+        """The same from differences of gradients, each at the particles of a filter run there.
+
+        At the particles of one run the maximum looks sharper than it is: they are too few to stand
+        for the states of other parameters.
+        """
+        if self.local is problem:  # gradients are themselves differences of filters
+            return self.information(metric)
+        shifts = SCORE_STEP * metric.axes.T
+        pairs = [[self._gradient(problem, metric, s * shift) for s in (1, -1)] for shift in shifts]
+        if any(gradient is None for pair in pairs for gradient in pair):
+            return self.information(metric)
+        return -symmetric(np.array([ahead - behind for ahead, behind in pairs]) / (2 * SCORE_STEP))
+
+    def _gradient(self, problem: Problem, metric: Metric, shift: Array) -> Any:
+        """The gradient in the metric's coordinates after a shift, None where evidence is zero."""
+        there = LocalEvidence.at(problem, self.bounds, self.z + shift, self.work, self.log_prior)
+        return None if there is None else metric.axes.T @ there.metric(metric.scales).gradient
 
 
 class Metric(NamedTuple):

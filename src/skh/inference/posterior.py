@@ -27,6 +27,7 @@ from skh.rules.base import Rule
 FIRST_POINTS, MORE_POINTS = 15, 10  # of the emulator, per parameter and round
 MOST_ROUNDS = 8
 GOOD = 0.3  # error of the emulator where its chain goes, root mean square
+SEARCH_FACTOR = 2  # times n particles find the mode: pairs of them are compared
 WARM_UP = 0.1  # of the draws, before those that are kept
 
 
@@ -95,8 +96,9 @@ def sample_posterior(
     exact, generator = _checks.boolean("exact", exact), _checks.generator(rng)
     problem = Problem.of(make_model, ys, rule, n, generator)
     work = Work(executor)
-    mode, axes = posterior_mode(problem, law, begin, work)
-    stage = first_stage(problem, law.bounds.named(mode))
+    stage = first_stage(problem, begin)
+    searching = stage.problem.other(n=min(stage.problem.n, SEARCH_FACTOR * problem.n))
+    mode, axes = posterior_mode(searching, law, begin, work)
     learner = Target(stage.problem, law, mode, axes, fresh=False)
     emulator, root, path, error, runs = learned(learner, generator, executor)
     deciding, starts = stage, path[generator.integers(len(path), size=chains)]
@@ -119,7 +121,7 @@ def posterior_mode(
     problem: Problem, prior: Prior, start: Mapping[str, float], work: Work
 ) -> tuple[Array, Array]:
     """Return the mode in free coordinates, and axes in which the posterior is about standard."""
-    climber = Climber(problem, prior.bounds, work, log_prior=prior.log_density)
+    climber = Climber(problem, prior.bounds, work, log_prior=prior.log_density, verified=False)
     ascent = climber.climb(Ascent(prior.bounds.free(start)))
     here = climber.evidence_at(ascent)
     metric = here.metric(here.scales() if ascent.scales is None else ascent.scales)

@@ -8,7 +8,7 @@ from made import rows
 from skh.reproduction.claim import judge
 from skh.reproduction.rendering import EXPERIMENT, claims
 from skh.reproduction.rendering.figures import pictures
-from skh.reproduction.rendering.tasks import LEARNED, Rendering, flight_log
+from skh.reproduction.rendering.tasks import FLIGHTS, LEARNED, Rendering, flight_log
 from skh.reproduction.statistics import MissingError
 from small import RENDERING
 
@@ -69,7 +69,7 @@ def records():
 
 def test_every_kind_of_task_has_its_records(records):
     runs = [r for r in records if r.time != r.time]
-    assert {r.rule for r in runs} == {*Rendering().rules, "reference"}
+    assert {r.rule for r in runs} == {*Rendering().rules, *FLIGHTS, "reference"}
     assert {r.n for r in runs if r.rule == "PF"} == {20, 40}
     assert all(r.likelihood_evaluations <= r.n * r.steps for r in runs)
     learned = [r for r in runs if r.rule == LEARNED]
@@ -77,11 +77,13 @@ def test_every_kind_of_task_has_its_records(records):
     assert learned[0].rmse > 0
 
 
-def test_only_one_of_the_models_tells_its_information():
-    told, learned = (flight_log(2, (8, 6), tells=tells) for tells in (True, False))
+def test_models_differ_in_what_they_tell():
+    linearised, told, learned = (flight_log(2, (8, 6), kind) for kind in FLIGHTS.values())
+    assert linearised.model.residuals is not None
     assert told.model.information is not None
-    assert learned.model.information is None
+    assert learned.model.information is learned.model.residuals is None
     assert (told.truth == learned.truth).all()
+    assert (told.truth == linearised.truth).all()
 
 
 def test_claims_and_figures_take_what_there_is(records):
@@ -96,4 +98,4 @@ def test_claims_and_figures_take_what_there_is(records):
 def test_references_come_last_and_all_tasks_differ():
     tasks = Rendering().tasks()
     assert tasks[-1].cell[1] == "reference"
-    assert len({task.key for task in tasks}) == len(tasks) == 1 + 6 * (10 + 3 * 5) + 5 + 3 + 1
+    assert len({task.key for task in tasks}) == len(tasks) == 1 + 5 * (10 + 3 * 5) + 3 * 10 + 5 + 5 + 1

@@ -239,7 +239,7 @@ def evaluated(
     placement: Placement, told: Sequence[Told], p: Predictive, model: CarryingModel
 ) -> Evaluated:
     """Return the points of a placement with their records and log-likelihoods."""
-    points, rows, correction, looks = placement
+    points, rows, correction, looks, n_others = placement
     if len(told) == 1 and points is told[0][0] and rows is None:  # the usual case, fast
         _, points, (log_likelihood, carry) = told[0]
         n = log_likelihood.size
@@ -250,7 +250,7 @@ def evaluated(
         carry = _joined(model, [answer.carry for _, _, answer in told], rows)
     if correction is not None:
         correction = _checked_correction(correction, len(points))
-    return Evaluated(points, carry, log_likelihood, n, correction, looks)
+    return Evaluated(points, carry, log_likelihood, n + n_others, correction, looks)
 
 
 def _joined(model: CarryingModel, carries: Sequence[Carry], rows: Indices) -> Carry:

@@ -53,22 +53,27 @@ REGRESSION_JITTER = 1e-12  # relative to the largest prior variance
 
 
 def tells_information(model: object) -> bool:
-    """Whether a model gives the information of its observations itself."""
-    names = "observation_metric", "information_at", "information"
+    """Whether a model gives the information of its observations itself, or residuals."""
+    names = "observation_metric", "information_at", "information", "residuals"
     return any(getattr(model, name, None) is not None for name in names)
 
 
-def step_information(
+def with_step_information(
     informant: Any, t: int, p: Predictive, belief: Any, y: Any
-) -> tuple[Array | None, Array | None]:
-    """Return the information of y_t that the model tells, else that learned, twice; or None."""
+) -> tuple[Predictive, Array | None]:
+    """Return ``p`` with the information of y_t that the model tells, else with that learned.
+
+    The second is the information again if it was learned, else None.
+    """
     told = None
     if informant is not None:
         told = model_information(informant, t, p, getattr(belief, "carry", None), y)
+    if told is not None:
+        return p.with_information(told, told=True), None
     learned = getattr(belief, "information", None)
-    if told is not None or learned is None:
-        return told, None
-    return learned.matrix, learned.matrix
+    if learned is None:
+        return p, None
+    return p.with_information(learned.matrix), learned.matrix
 
 
 def model_information(model: Any, t: int, p: Predictive, carry: Any, y: Any) -> Array | None:

@@ -27,6 +27,8 @@ instead of writing into the given ones.  Optional methods:
   Without it, it is learned from the likelihoods (see `skh.filtering.likelihood_information`);
 - ``information(t, x, y)``, with ``carry`` if there are records (None at the first step): the same
   given y_t, where it depends on what was observed, such as on the landmarks in view;
+- ``residuals(t, x, y)``, of plain models and of those in charts: (n, m) numbers r with log p(y | x)
+  = const - |r|^2 / 2, which the default plan linearises (see `skh.filtering.residual_form`);
 - ``seeded(seed)``: the model with other random numbers, of models that draw at random in ``prior``
   and ``transition`` (see `seeded`).
 

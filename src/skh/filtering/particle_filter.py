@@ -36,8 +36,8 @@ from skh.filtering.forecasts import Forecasts
 from skh.filtering.likelihood_information import (
     LearnedInformation,
     learned_from,
-    step_information,
     tells_information,
+    with_step_information,
 )
 from skh.filtering.model_checks import hidden_moments, zero_likelihood
 from skh.filtering.model_protocols import (
@@ -51,7 +51,8 @@ from skh.filtering.model_protocols import (
 )
 from skh.filtering.notices import Watched
 from skh.filtering.observations import fill_masked, is_missing
-from skh.filtering.plans import Placement, Plan, plan_of
+from skh.filtering.plans import Looks, Placement, Plan, plan_of
+from skh.filtering.residual_form import approximate
 from skh.filtering.restart import Restarting
 from skh.filtering.saving import Saving
 from skh.gaussians.predictive import Predictive
@@ -188,9 +189,8 @@ class ParticleFilter(Forecasts, Watched, Restarting, Saving):
         """Return the distribution of the state ``h`` steps after the last observation.
 
         Exact given the particles for h = 1; further steps use the rule.  ``joint`` predicts (x, z),
-        for models with ``joint_transition``.  Does not change the filter or its random state.  For
-        `skh.geometry.Charted` models it is in coordinates; see `skh.geometry.reference_of`.  For
-        models that take dt, ``t`` is the time of the last of h equal steps.
+        for models with ``joint_transition``.  Does not change the filter.  In charts it is in
+        coordinates (`skh.geometry.reference_of`); ``t`` is the time of the last of h equal steps.
         """
         h, joint = _checks.positive_int("h", h), _checks.boolean("joint", joint)
         model = self._models.ahead(self._belief, as_time(t), h)
@@ -225,10 +225,7 @@ class ParticleFilter(Forecasts, Watched, Restarting, Saving):
             drawn = watch.timed(self._sample, model, t - 1, self._belief, p, self._rng)  # step 3
             new = Evaluated(*drawn, np.zeros(len(drawn.points)), 0)
             return self._include(p, new, None, time)
-        information, learned = self._information(p, y)
-        if information is not None:
-            p = p.with_information(information, told=learned is None)
-        looks = self._plan.plan(p, self._n, rng=self._rng)  # step 3
+        looks, learned = self._looks(p, y)  # step 3
         told: list[Told] = []
         while not isinstance(given := advance(looks, told, watch), Placement):
             points = checked_points(given, p).sealed()
@@ -255,11 +252,15 @@ class ParticleFilter(Forecasts, Watched, Restarting, Saving):
         points = checked_points(self._plan.rule(p, self._n, rng=rng), p).sealed()
         return Predicted(points, first_or_moved_records(model, t, old, points, p))
 
-    def _information(self, p: Predictive, y: Any) -> tuple[Array | None, Array | None]:
-        """Information of the next observation, and the same if learned; if the rule uses it."""
+    def _looks(self, p: Predictive, y: Any) -> tuple[Looks, Array | None]:
+        """Step 3: the looks of the plan, and the learned information that it uses, if any."""
         if not self._uses_information:
-            return None, None
-        return step_information(self._informant, self.t, p, self._belief, y)
+            return self._plan.plan(p, self._n, rng=self._rng), None
+        of = self._informant, self.t, p, self._belief, y
+        if approximation := approximate(*of, self._n, self._dialogue.watch):
+            return approximation.looks(self._plan, p, self._n, self._rng), None
+        p, learned = with_step_information(*of)
+        return self._plan.plan(p, self._n, rng=self._rng), learned
 
     def _include(
         self, p: Predictive, new: Evaluated, used: Array | None, time: Time | None

@@ -54,12 +54,14 @@ class Placement(NamedTuple):
     about; None if they are all of them, in that order.  ``log_correction`` (n,) is added to the
     log-likelihoods: the particles' weights are proportional to
     ``points.w * exp(log_likelihood + log_correction)``, and the sum of these is the evidence.
+    ``n_others`` is the number of evaluations that are not those of points (see `residual_form`).
     """
 
     points: WeightedPoints
     rows: Indices | None = None
     log_correction: Array | None = None
     looks: tuple[Look, ...] = ()
+    n_others: int = 0
 
 
 Looks = Generator[WeightedPoints, Array, Placement]

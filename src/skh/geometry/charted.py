@@ -48,10 +48,18 @@ from skh.filtering.model_protocols import (
 from skh.filtering.restart import with_prior
 from skh.gaussians.linear_algebra import symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
-from skh.geometry.charted_information import information_in_chart, metric_in_chart
+from skh.geometry import charted_information
 from skh.geometry.charted_records import ChartedCarry, carry_of
 from skh.geometry.charts import Chart
-from skh.geometry.stack import State, mapped, read_only, rows_of, state_and_spread, tiled
+from skh.geometry.stack import (
+    State,
+    mapped,
+    read_only,
+    refuse_what_is_for_vectors,
+    rows_of,
+    state_and_spread,
+    tiled,
+)
 
 
 class Charted:
@@ -68,11 +76,11 @@ class Charted:
         - ``transition(t, states)`` returns the most probable next states and the covariances of
           the increments around them, (), (n,), (d, d) or (n, d, d); or, if states are rows, a
           `GaussianMixture` with equally many components for each state.
-          Positions move along the world's axes: rotate noise given in a body's axes (of wheels,
-          say) with each state.
+          Positions move along the world's axes: rotate noise given in a body's with each state.
         - ``log_likelihood(t, states, y)`` returns (n,) numbers.
         - ``observation_metric(t, states)``, if there is one, returns the information about the
           increments, (d, d) or (n, d, d); so does ``information(t, states, y)``, given y.
+          ``residuals(t, states, y)`` returns (n, m) numbers (see `skh.filtering.residual_form`).
         - The methods of a `skh.CarryingModel`, ``initial_carry(states)`` and
           ``move(t, states, carry, next_states)``, take states as well.
     chart : Chart
@@ -80,10 +88,9 @@ class Charted:
 
     Notes
     -----
-    ``belief.x``, ``belief.mean``, ``result.means`` and ``pf.predict()`` are coordinates in the
-    chart of their step: for `SE3` relative to its reference; for `SE2` and `Angles`, angles may
-    exceed pi.  For states use ``result.mean_states``, `mean_state`, `states_of`, `paths_of` and,
-    for predictions, `reference_of`.
+    ``belief.x``, ``result.means`` and ``pf.predict()`` are coordinates in the chart of their step:
+    for `SE3` relative to its reference; for `SE2` and `Angles`, angles may exceed pi.  For states
+    use ``result.mean_states``, `mean_state`, `states_of`, `paths_of`, and `reference_of`.
 
     Examples
     --------
@@ -110,7 +117,7 @@ class Charted:
     def __init__(self, model: Any, chart: Chart) -> None:
         if not callable(getattr(chart, "coordinates", None)) or isinstance(chart, type):
             raise TypeError(f"chart must be a chart such as skh.geometry.SE3(), got {chart!r}")
-        _refuse_what_is_for_vectors(model)
+        refuse_what_is_for_vectors(model)
         self.model = model
         self.chart = chart
         self._model: Any = as_carrying(model)
@@ -232,12 +239,17 @@ class Charted:
     @property
     def information_at(self) -> Callable[[int, Array, ChartedCarry | None], Array] | None:
         """The model's ``observation_metric`` in coordinates x of the next chart, or None."""
-        return metric_in_chart(self, self._start)
+        return charted_information.metric_in_chart(self, self._start)
 
     @property
     def information(self) -> Callable[[int, Array, Any, ChartedCarry | None], Array] | None:
         """The model's ``information`` of y in coordinates x of the next chart, or None."""
-        return information_in_chart(self, self._start)
+        return charted_information.information_in_chart(self, self._start)
+
+    @property
+    def residuals(self) -> Callable[[int, Array, Any, ChartedCarry | None], Array] | None:
+        """The model's ``residuals`` at coordinates x of the next chart, or None."""
+        return charted_information.residuals_in_chart(self, self._start)
 
     @property
     def is_timed(self) -> bool:
@@ -286,12 +298,3 @@ class Charted:
 
     def _carry(self, states: State, inner: Carry) -> ChartedCarry:
         return ChartedCarry(states, tiled(self.chart.mean(states), rows_of(states)), inner)
-
-
-def _refuse_what_is_for_vectors(model: Any) -> None:
-    """Raise TypeError for optional methods that assume states in R^d."""
-    if hasattr(model, "joint_transition"):
-        raise TypeError(
-            f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "
-            "it as a CarryingModel instead (see skh.filtering.model_protocols)"
-        )

@@ -50,6 +50,20 @@ def information_in_chart(
     return information
 
 
+def residuals_in_chart(
+    charted: Any, start: Start
+) -> Callable[[int, Array, Any, ChartedCarry | None], Array] | None:
+    """The ``residuals`` of a charted plain model, at coordinates."""
+    tell = getattr(charted.model, "residuals", None)
+    if tell is None or isinstance(charted.model, CarryingModel):
+        return None
+
+    def residuals(t: int, x: Array, y: Any, carry: ChartedCarry | None) -> Array:
+        return np.asarray(tell(t, _states(charted, start, x, carry), y))
+
+    return residuals
+
+
 def _states(charted: Any, start: Start, x: Array, carry: ChartedCarry | None) -> State:
     """The states with coordinates x in the next chart, read-only."""
     reference = start()[0] if carry is None else carry.reference

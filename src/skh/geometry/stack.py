@@ -55,3 +55,12 @@ def state_and_spread(where: str, returned: Any, expected: str) -> tuple[Any, Any
     if not plain or len(returned) != 2:
         raise TypeError(f"{where} must return {expected}; got {described(returned)}")
     return returned[0], returned[1]
+
+
+def refuse_what_is_for_vectors(model: Any) -> None:
+    """Raise TypeError for optional methods that assume states in R^d."""
+    if hasattr(model, "joint_transition"):
+        raise TypeError(
+            f"{type(model).__name__} subtracts states as vectors and cannot be charted yet: write "
+            "it as a CarryingModel instead (see skh.filtering.model_protocols)"
+        )

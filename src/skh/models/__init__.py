@@ -12,7 +12,12 @@ from skh.models.count_series import Counts, counts
 from skh.models.jump_markov import JumpMarkov, jmls
 from skh.models.linear_gaussian import LinearGaussian, lgss3, lgss15
 from skh.models.lorenz import Lorenz63, lorenz63
-from skh.models.rendering import InverseDepthCamera, RenderedFlight, TellingFlight
+from skh.models.rendering import (
+    InverseDepthCamera,
+    RenderedFlight,
+    ResidualFlight,
+    TellingFlight,
+)
 from skh.models.robot_sensors import (
     DepthCamera,
     FieldMap,
@@ -54,6 +59,7 @@ __all__ = [
     "Radar",
     "RangeBearing",
     "RenderedFlight",
+    "ResidualFlight",
     "StochasticVolatility",
     "TellingFlight",
     "UavObservation",

@@ -101,6 +101,16 @@ class InverseDepthCamera:
         share = self.patches / len(self.rays)
         return np.asarray(share * (seen * norm - (nu + 1) / 2 * total))
 
+    def residuals(self, scene: VoxelMap, poses: Pose, image: Array) -> Array:
+        r"""Signed roots (n, pixels) of the pixels' terms: log_likelihood is const - |r|^2 / 2.
+
+        A Student-t term is :math:`(\nu + 1) / 2 \cdot \log(1 + r^2 / (\nu s^2))`.
+        """
+        share, nu = self.patches / len(self.rays), self.freedom
+        error = ((image - self.images(scene, poses)) / self.noise).reshape(len(poses.position), -1)
+        error = np.nan_to_num(error, nan=0.0)
+        return np.asarray(np.sign(error) * np.sqrt(share * (nu + 1) * np.log1p(error**2 / nu)))
+
     def errors(self, rng: np.random.Generator) -> Array:
         """Draw the errors (rows, columns) of an image: a correlated Student-t field."""
         white = rng.standard_normal((1 + self.freedom, *self.pixels[::-1]))

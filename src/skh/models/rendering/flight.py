@@ -143,5 +143,13 @@ class TellingFlight(RenderedFlight):
         return self.camera.information(self.scene, CHART.mean(states), np.repeat(noise, 3))
 
 
+class ResidualFlight(RenderedFlight):
+    """The same flight in residual form: an image is as many residuals as it has pixels."""
+
+    def residuals(self, t: int, states: Pose, y: Array) -> Array:
+        """Residuals (n, pixels) of an image; see `skh.filtering.residual_form`."""
+        return self.camera.residuals(self.scene, states, y)
+
+
 def _covariance(way: float, turn: float) -> Array:
     return np.diag([way**2] * 3 + [turn**2] * 3)

@@ -10,7 +10,7 @@ import numpy as np
 from skh._typing import Array
 from skh.filtering.particle_filter import ParticleFilter
 from skh.geometry import Pose
-from skh.models.rendering import InverseDepthCamera, Scene, TellingFlight
+from skh.models.rendering import InverseDepthCamera, ResidualFlight, Scene
 from skh.reproduction import style
 from skh.reproduction.engine.record import Record
 from skh.reproduction.rendering.tasks import FIRST_SEED
@@ -55,7 +55,7 @@ def per_second(records: Sequence[Record]) -> style.Picture:
 
 def images() -> style.Picture:
     """One observed image, and those rendered at the truth, the prior and the posterior mean."""
-    flight = TellingFlight(camera=InverseDepthCamera())
+    flight = ResidualFlight(camera=InverseDepthCamera())
     truth, observed = flight.simulate(STEP + 1, rng=FIRST_SEED)
     model = flight.charted()
     pf = ParticleFilter(model, n=N, rng=0)

@@ -98,4 +98,5 @@ def test_claims_and_figures_take_what_there_is(records):
 def test_references_come_last_and_all_tasks_differ():
     tasks = Rendering().tasks()
     assert tasks[-1].cell[1] == "reference"
-    assert len({task.key for task in tasks}) == len(tasks) == 1 + 5 * (10 + 3 * 5) + 3 * 10 + 5 + 5 + 1
+    number = 1 + 5 * (10 + 3 * 5) + 3 * 10 + 5 + 5 + 1
+    assert len({task.key for task in tasks}) == len(tasks) == number

@@ -34,7 +34,7 @@ class WeanHall(LogStudy):
     starts: int = 10  # seeds of starts anywhere, and of kidnapped robots
     least: int = 50
     most: int = 12_000
-    kld: tuple[tuple[float, int], ...] = ((0.05, 120_000), (0.02, 60_000), (0.02, 120_000))
+    kld: tuple[tuple[float, int], ...] = ((0.05, 120_000), (0.02, 60_000), (0.01, 60_000))
     jump: tuple[int, int] = (100, 50)  # from a step of log 1 to one of log 3
 
     @classmethod

@@ -34,9 +34,10 @@ def texts():
 
 @cache
 def archive():
-    """The records of each experiment whose records are archived."""
-    results = load(ROOT / "results", EXPERIMENTS)
-    return {name: found.records for name, found in results.items()}
+    """The records of each experiment whose records are archived; those on robots apart."""
+    folders = ROOT / "results", ROOT / "results" / "robots"
+    results = [load(folder, EXPERIMENTS) for folder in folders]
+    return {name: found.records for of in results for name, found in of.items()}
 
 
 def section(name):

@@ -18,9 +18,8 @@ from skh.reproduction.claim import judge
 from skh.reproduction.engine.record import Record
 from skh.reproduction.engine.results import load
 from skh.reproduction.engine.store import write_atomically
-from skh.reproduction.robots.statistics import logs_of
-from skh.reproduction.robots.tables import CELLS, table
 
+HEADING = re.compile(r"^## (.*)\n", re.MULTILINE)  # of a table; pages have their own
 MARKED = re.compile(r"(<!-- records of (\S+) -->\n)(.*?)(<!-- end of records -->)", re.DOTALL)
 
 
@@ -37,8 +36,10 @@ def section_of(name: str, records: Sequence[Record]) -> str:
     """The tables of an experiment, and what its claims measured."""
     if not records:
         return ""
-    parts = [f"{CELLS}\n", *(table(of_log) for of_log in logs_of(records).values())]
-    judged = judge(name, EXPERIMENTS[name].claims, records)
+    entry = EXPERIMENTS[name]
+    made = entry.tables(records) if entry.tables else ""
+    parts = [HEADING.sub(r"*\1*\n", made)]
+    judged = judge(name, entry.claims, records)
     verdicts = (f"- {j.claim.name}: *{j.outcome}*. {j.verdict.measured}.\n" for j in judged)
     parts.append("".join(verdicts))
     return "\n".join(parts)

@@ -59,6 +59,8 @@ def starts(records: Sequence[Record], log: str) -> Verdict:
     if not ours:
         raise MissingError(f"starts anywhere on {log}")
     rivals = [cell for cell in tried if cell[1].startswith(KLD)]
+    if not rivals:
+        raise MissingError(f"starts anywhere with KLD-sampling on {log}")
     often = float(right(records, ours[0]).mean())
     cost = float(np.median(evaluations(records, ours[0])))
     as_good = [cell for cell in rivals if right(records, cell).mean() >= often]

@@ -70,7 +70,7 @@ def test_a_pose_in_the_plane_agrees_with_a_large_filter(robot):
 
 @pytest.mark.xdist_group("robot")
 def test_information_told_in_a_chart_is_used(robot):
-    """With 14 points in three dimensions the curvature cannot be learned in the first step."""
+    """A pilot of 8 points in three dimensions cannot learn the curvature in the first step."""
     _, ys, reference = robot
 
     class Telling(Robot):
@@ -84,10 +84,10 @@ def test_information_told_in_a_chart_is_used(robot):
             return J.swapaxes(1, 2) @ J
 
     errors = [
-        np.median([error(skh.particle_filter(model, ys, n=20, rng=s), reference) for s in range(5)])
+        np.median([error(skh.particle_filter(model, ys, n=16, rng=s), reference) for s in range(5)])
         for model in (Charted(Telling(), SE2()), Charted(Robot(), SE2()))
     ]
-    assert errors[0] < 0.5 * errors[1]
+    assert errors[0] < 0.2 * errors[1]
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ import scipy  # loads scipy.special on first use
 
 from skh import _checks
 from skh._typing import RNG, Array
-from skh.gaussians.mixture import GaussianMixture
+from skh.models.autoregression import Autoregression
 from skh.models.simulation import simulate
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Autoregression):
     """Poisson counts whose log-rate is autoregressive, starting from its stationary law."""
 
     rate: float = 4.0  # of the counts where x = 0
@@ -32,18 +32,8 @@ class Counts:
     noise: float = 0.3  # standard deviation of the state's innovation
 
     def __post_init__(self) -> None:
-        if not _checks.is_number(self.persistence) or not -1 < self.persistence < 1:
-            raise ValueError(f"persistence must be a number in (-1, 1), got {self.persistence!r}")
-        for name in ("rate", "noise"):
-            _checks.positive(name, getattr(self, name))
-
-    def prior(self) -> GaussianMixture:
-        """The stationary law of the state."""
-        return GaussianMixture([1.0], [[0.0]], self.noise**2 / (1 - self.persistence**2))
-
-    def transition(self, t: int, x: Array) -> tuple[Array, float]:
-        """One Gaussian per particle."""
-        return self.persistence * x, self.noise**2
+        self.check_autoregression()
+        _checks.positive("rate", self.rate)
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log Poisson(y | rate exp(x))``."""

@@ -18,12 +18,12 @@ import numpy as np
 from skh import _checks
 from skh._typing import RNG, Array
 from skh.filtering.observations import measured_vector
-from skh.gaussians.mixture import GaussianMixture
+from skh.models.autoregression import Autoregression
 from skh.models.simulation import simulate
 
 
 @dataclass(frozen=True)
-class StochasticVolatility:
+class StochasticVolatility(Autoregression):
     """Returns y whose log-variance x is autoregressive, starting from its stationary law."""
 
     persistence: float = 0.98
@@ -31,18 +31,8 @@ class StochasticVolatility:
     scale: float = 0.6  # standard deviation of y where x = 0
 
     def __post_init__(self) -> None:
-        if not _checks.is_number(self.persistence) or not -1 < self.persistence < 1:
-            raise ValueError(f"persistence must be a number in (-1, 1), got {self.persistence!r}")
-        for name in ("noise", "scale"):
-            _checks.positive(name, getattr(self, name))
-
-    def prior(self) -> GaussianMixture:
-        """The stationary law of the state."""
-        return GaussianMixture([1.0], [[0.0]], self.noise**2 / (1 - self.persistence**2))
-
-    def transition(self, t: int, x: Array) -> tuple[Array, float]:
-        """One Gaussian per particle."""
-        return self.persistence * x, self.noise**2
+        self.check_autoregression()
+        _checks.positive("scale", self.scale)
 
     def log_likelihood(self, t: int, x: Array, y: Array | float) -> Array:
         """``log N(y | 0, scale^2 exp(x))``."""

@@ -104,7 +104,8 @@ def _hint_for_text(text: str) -> str:
     try:
         _as_date(text)
     except ValueError:
-        return f"; if it means that nothing was measured, say --missing {quote(text)}, or in a scenario missing = [{text!r}]"
+        how = f"say --missing {quote(text)}, or in a scenario missing = [{text!r}]"
+        return f"; if it means that nothing was measured, {how}"
     return "; if it is the time of the row, name the column as times (--times)"
 
 

@@ -1,8 +1,8 @@
 """All pages of the built site, opened in a browser: `make browse`, after `make docs`.
 
 Nothing is written to the console, nothing is asked from elsewhere, no picture is missing, no page
-is wider than a window or a phone, and links between pages lead to what they name.  The name of this file
-keeps it out of `make test`, which builds no site.
+is wider than a window or a phone, and links between pages lead to what they name.  The name of this
+file keeps it out of `make test`, which builds no site.
 """
 
 import os

@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo reproduce test lint bench snapshot docs browse numbers drawings dist release lowest clean clean-kernels
+.PHONY: demo reproduce test lint bench snapshot docs browse numbers drawings dist recipe release lowest clean clean-kernels
 
 demo: $(VENV)/installed
 	$(BIN)/skh demo
@@ -58,10 +58,17 @@ dist: $(VENV)/installed
 	$(BIN)/hatchling build -d dist
 	$(BIN)/pytest -q -p no:cacheprovider tests/site/test_package.py
 
+# A conda recipe of the source distribution, read by the parser of rattler-build; see packaging/recipe.py for the options.
+recipe: dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check py-rattler-build
+	$(BIN)/python packaging/recipe.py dist/*.tar.gz $(RECIPE) > dist/recipe.yaml
+	$(BIN)/pytest -q -p no:cacheprovider tests/site/test_package.py -k recipe
+
 # Everything but the upload: tests, site, distributions, and all tests of the wheel with each of PYTHONS.
-PYTHONS ?= $(PYTHON)
-release: test docs browse dist lowest
-	for python in $(PYTHONS); do packaging/test_wheel.sh $$python dist/*.whl -n 2 --dist loadgroup || exit 1; done
+PYTHONS ?= $(shell packaging/pythons.sh)
+release: test docs browse dist lowest recipe
+	for python in $(PYTHONS); do packaging/test_wheel.sh $$python dist/*.whl tests -n 2 --dist loadgroup || exit 1; done
+	@test -n "$$SKH_HOME" || echo "the package has no addresses: name the repository, SKH_HOME=https://... make release"
 	@echo "dist/ is ready to be uploaded"
 
 # The wheel with the lowest versions that pyproject.toml allows.

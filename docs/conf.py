@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 project = "skh"
-author = "The skh developers"
+author = project_copyright = "The skh developers"
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

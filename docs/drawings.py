@@ -3,7 +3,10 @@
 Each function draws one file of docs/pictures; all of them take a minute together.
 """
 
+import re
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from matplotlib.animation import FuncAnimation, PillowWriter
@@ -187,16 +190,21 @@ def series(name, result, truth, title):
     save(figure, name)
 
 
+def tutorial():
+    """The figure at the end of the tutorial, by what the page shows."""
+    page = (PICTURES.parent / "tutorial.md").read_text()
+    cells = re.findall(r"```\{code-cell\} ipython3\n(?!:tags:)(.*?)```", page, re.DOTALL)
+    (model,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    with TemporaryDirectory() as folder, chdir(folder):
+        Path("model.py").write_text(model)
+        scope = {}
+        for cell in cells:
+            exec(cell, scope)
+    scope["figure"].savefig(PICTURES / "tutorial.png", dpi=90)
+
+
 def filtered_series():
-    """Runs on simulated data."""
-    model = skh.models.stochastic_volatility()
-    states, ys = model.simulate(150, rng=0)
-    series(
-        "tutorial",
-        skh.particle_filter(model, ys, n=50, rng=1),
-        states[:, 0],
-        "Log-variance of 150 returns, 50 particles",
-    )
+    """A run on simulated data."""
     model = skh.model_from_functions(
         ([0.0], 1.0),
         lambda t, x: skh.student_t(0.95 * x, 0.4, df=3),
@@ -330,8 +338,8 @@ def posterior(p, y, noise):
 def main():
     """Draw all pictures."""
     PICTURES.mkdir(exist_ok=True)
-    drawings = (how_it_works, kernels, sequences, chains, filtered_series, lost, starry_night)
-    for draw in (*drawings, default_step):
+    drawings = (how_it_works, kernels, sequences, chains, tutorial, filtered_series, lost)
+    for draw in (*drawings, starry_night, default_step):
         draw()
 
 

@@ -62,14 +62,14 @@ function drawErrors() {
   const errors = Object.values(scene.rules).flat().map(f => Math.log10(f.error));
   const low = Math.floor(Math.min(...errors)), high = Math.ceil(Math.max(...errors));
   const right = Math.log(DATA.sizes.at(-1));
-  const x = n => 40 + Math.log(n) / right * (width - 52);
+  const x = n => 48 + Math.log(n) / right * (width - 64);
   const y = e => 10 + (high - Math.log10(e)) / (high - low) * (height - 34);
   c.font = "12px system-ui, sans-serif";
   c.fillStyle = colour("--soft");
   c.strokeStyle = colour("--line");
   for (let power = low; power <= high; power++) {
     c.fillText(String(10 ** power), 4, y(10 ** power) + 4);
-    c.beginPath(); c.moveTo(40, y(10 ** power)); c.lineTo(width - 12, y(10 ** power)); c.stroke();
+    c.beginPath(); c.moveTo(48, y(10 ** power)); c.lineTo(width - 16, y(10 ** power)); c.stroke();
   }
   for (const n of [1, 10, 100]) c.fillText(n, x(n) - 5 * String(n).length / 1.5, height - 6);
   for (const [name, frames] of Object.entries(scene.rules)) {

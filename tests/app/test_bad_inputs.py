@@ -141,18 +141,19 @@ TABLES = {
         DATA.replace("0.2", "0.2 m"),
         ("--columns", "y"),
         "data.csv:3: column 'y': '0.2 m' is not a number; if it means that nothing was measured, "
-        "say missing = ['0.2 m']",
+        "say --missing '0.2 m', or in a scenario missing = ['0.2 m']",
     ),
     "dates among numbers": (
         "day,y\n2024-03-31,0.5\n",
         (),
         "data.csv:2: column 'day': '2024-03-31' is not a number; if it is the time of the row, "
-        "name the column as times",
+        "name the column as times (--times)",
     ),
     "decimal commas": (
         "day;y\n1;0,5\n",
         ("--columns", "y"),
-        "data.csv:2: column 'y': '0,5' is not a number; for decimal commas say decimal = \",\"",
+        "data.csv:2: column 'y': '0,5' is not a number; for decimal commas say "
+        '--decimal ","; in a scenario, decimal = ","',
     ),
     "a line break in a cell before": (
         'day,y,note\n1,0.1,"a\nb"\n2,?,c\n',
@@ -395,9 +396,10 @@ ARGUMENTS = {
     "seed": (("run", "s.toml", "--seed", "-1"), "--seed must be a whole number, zero or above"),
     "existing scenario": (("run", "--init", "s.toml"), "s.toml: this file is there already;"),
     "scenario nowhere": (("run", "--init", "no/s.toml"), "no/s.toml: cannot be written: No such"),
+    "decimal": (("run", "s.toml", "--decimal", ";"), "--decimal must be one of '.', ','"),
     "columns of no table": (
         ("check", "model.py", "--columns", "y"),
-        "--columns and --times need a table after the model",
+        "--columns: name a table after the model",
     ),
 }
 

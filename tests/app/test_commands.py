@@ -208,6 +208,19 @@ def test_separators_commas_and_missing_values(folder):
     assert list(table.as_columns()) == ["t", "a", "b"]
 
 
+def test_options_say_what_commas_and_odd_cells_mean(folder):
+    (folder / "d.csv").write_text("t;a\n1;0,5\n2;-999\n3;n.a.\n4;1,5\n")
+    reading = ("--columns", "a", "--times", "t", "--decimal", ",", "--missing", "n.a., -999")
+    printed = succeeds("run", "stochastic_volatility", "d.csv", *reading, "--n", "10")
+    assert "4 steps of a, 2 without a measurement" in printed
+    model = skh.models.stochastic_volatility()
+    expected = skh.particle_filter(model, [0.5, None, None, 1.5], n=10, rng=0)
+    assert f"log-evidence {expected.log_evidence:.2f}" in printed
+    assert "The model can be filtered." in succeeds(
+        "check", "stochastic_volatility", "d.csv", *reading
+    )
+
+
 def test_ctrl_c_keeps_the_steps_before(folder, monkeypatch):
     def interrupted(model, ys, *args, **kwargs):
         error = KeyboardInterrupt()

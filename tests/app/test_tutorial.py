@@ -1,4 +1,4 @@
-"""The page on one's own data, followed literally on a short file."""
+"""The pages on the command, followed literally on short files."""
 
 import re
 import sys
@@ -44,3 +44,23 @@ def test_the_page_works_as_written(tmp_path, monkeypatch):
     files = {"plot.png", "run.html", "table.csv"}
     assert {f"gbpusd/{name}" for name in files | {"compare.png"}} <= written
     assert {f"student/{name}" for name in files} <= written
+
+
+def test_the_ten_minutes_work_as_written(tmp_path, monkeypatch):
+    """What the page shows is typed in; hidden cells are not."""
+    page = (ROOT / "docs" / "tutorial.md").read_text()
+    cells = re.findall(r"```\{code-cell\} ipython3\n(?!:tags:)(.*?)```", page, re.DOTALL)
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    check, run = re.findall(r"^\$ skh (.*)$", page, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    scope = {}
+    exec(cells[0], scope)
+    (tmp_path / "model.py").write_text(program)
+    printed = [CliRunner().invoke(app, line.split()) for line in (check, run)]
+    assert [result.exit_code for result in printed] == [0, 0], printed
+    assert "The model can be filtered." in printed[0].output
+    assert "level" in printed[1].output  # the model's name of its state
+    assert (tmp_path / "out" / "table.csv").read_text().startswith("step,time,level_mean,")
+    for cell in cells[1:]:
+        exec(cell, scope)
+    assert len(scope["result"].means) == 120

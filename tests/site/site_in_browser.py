@@ -1,11 +1,15 @@
 """All pages of the built site, opened in a browser: `make browse`, after `make docs`.
 
-Nothing is written to the console, nothing is asked from elsewhere, no picture is missing, and no
-page is wider than a window or a phone.  The name keeps it out of `make test`, which builds no site.
+Nothing is written to the console, nothing is asked from elsewhere, no picture is missing, no page
+is wider than a window or a phone, and links between pages lead to what they name.  The name of this
+file keeps it out of `make test`, which builds no site.
 """
 
 import os
+from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -19,8 +23,41 @@ FORMULAS = (
 )
 
 
+class Links(HTMLParser):
+    """Names that a page has, and what it refers to."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.names, self.targets = set(), set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.names |= {found.get("id"), found.get("name")}
+        self.targets |= {found[key] for key in ("href", "src") if found.get(key)}
+
+
+@cache
+def links(page):
+    return Links(page)
+
+
+def leads_nowhere(page, target):
+    address = urlsplit(target)
+    if address.scheme or address.netloc:
+        return False
+    file = (page.parent / unquote(address.path)).resolve() if address.path else page
+    known = address.fragment and file.suffix == ".html" and "_modules" not in page.parts
+    return not file.exists() or (known and unquote(address.fragment) not in links(file).names)
+
+
 def test_there_are_pages():
     assert len(PAGES) > 100
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(SITE)))
+def test_links_of_a_built_page_lead_somewhere(page):
+    assert [target for target in links(page).targets if leads_nowhere(page, target)] == []
 
 
 @pytest.mark.parametrize(("width", "phone"), [(1280, False), (390, True)])

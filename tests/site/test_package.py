@@ -1,15 +1,18 @@
 """Wheel and source distribution: what they contain, and that the wheel works by itself."""
 
+import hashlib
 import os
 import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 
 import pytest
 
+import skh
 from pages import ROOT
 
 SMALL = 2_000_000  # bytes of a source distribution
@@ -84,6 +87,53 @@ def test_the_source_distribution_is_small(built):
     assert {"README.md", "LICENSE", "pyproject.toml", "tests/conftest.py"} <= names
     assert max(member.size for member in members) < 1_000_000
     assert "results/records.csv.gz" not in names
+
+
+def test_the_source_distribution_builds_the_same_wheel(built, wheel, tmp_path):
+    (file,) = built.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.iterdir()
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]
+    subprocess.run(command, check=True, cwd=tree, timeout=120)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as ours, zipfile.ZipFile(wheel) as theirs:
+        assert contents(ours) == contents(theirs)
+
+
+def contents(archive):
+    """Checksums of the files of a wheel by name."""
+    return {entry.filename: entry.CRC for entry in archive.infolist()}
+
+
+@pytest.fixture(scope="module")
+def recipe(built):
+    """The text of a conda recipe of the source distribution."""
+    (file,) = built.glob("*.tar.gz")
+    command = [sys.executable, ROOT / "packaging" / "recipe.py", file, "--maintainer", "somebody"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_the_recipe_has_the_dependencies_and_the_source(recipe, built):
+    (file,) = built.glob("*.tar.gz")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    run = re.search(r"  run:\n((?:    - .*\n)*)", recipe)[1]
+    listed = re.findall(r"- ([\w-]+) ?(.*)", run)[1:]  # after Python
+    wanted = project["dependencies"] + project["optional-dependencies"]["app"]
+    found = [f"{name.removesuffix('-base')}{versions}" for name, versions in listed]
+    assert found == wanted
+    assert f"sha256: {hashlib.sha256(file.read_bytes()).hexdigest()}\n" in recipe
+    assert f"  url: {file.as_uri()}\n" in recipe
+
+
+def test_the_recipe_can_be_read_by_rattler_build(recipe):
+    """Which refuses names that it does not know."""
+    stage0 = pytest.importorskip("rattler_build.stage0", reason="make recipe installs it")
+    (rendered,) = stage0.Stage0Recipe.from_yaml(recipe).render()
+    found = rendered.recipe.to_dict()
+    assert (found["package"]["version"], found["build"]["noarch"]) == (skh.__version__, "python")
+    assert found["about"]["license_file"] == ["LICENSE"]
+    with pytest.raises(Exception, match="licence"):
+        stage0.Stage0Recipe.from_yaml(recipe.replace("  license:", "  licence:"))
 
 
 def test_the_wheel_filters_without_extras(wheel, tmp_path):

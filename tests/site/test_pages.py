@@ -34,6 +34,20 @@ def test_every_page_is_in_the_table_of_contents_once():
     assert sorted(listed) == sorted(set(PAGES) - {"index"})
 
 
+def test_the_gallery_has_a_card_for_each_of_its_pages():
+    text = (DOCS / "gallery.md").read_text()
+    cards = re.findall(
+        r"^:::{grid-item-card} .*\n:link: (\S+)\n:link-type: doc\n:img-top: (\S+)\n`(\S+)`\n:::$",
+        text,
+        re.MULTILINE,
+    )
+    assert len(cards) == text.count("grid-item-card")
+    assert sorted(page for page, _, _ in cards) == [n for n in PAGES if n.startswith("gallery/")]
+    programs = {f"examples/{file.name}" for file in ROOT.glob("examples/*.py")}
+    assert {program for _, _, program in cards} == programs
+    assert all((DOCS / picture).exists() for _, picture, _ in cards)
+
+
 def test_code_of_every_page_is_run_by_a_test():
     """Cells run when the site is built; blocks of Python by tests that name their page."""
     tests = "".join(file.read_text() for file in ROOT.glob("tests/**/test_*.py"))

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from skh.app import options
 from skh.app.check import Finding, check_model
-from skh.app.input_error import InputError
+from skh.app.input_error import InputError, listed
 from skh.app.model_loading import load_model
 from skh.app.read_table import read_table
 from skh.app.sharpness import judge
@@ -31,16 +31,20 @@ def check_command(
     data: Annotated[str | None, typer.Argument(help="CSV or Parquet file.")] = None,
     columns: options.ColumnList = None,
     times: options.Times = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
     n: options.Number = None,
     debug: options.Debug = False,
 ) -> None:
     """Try a model: what is wrong with it, what it costs, and whether placing pays."""
     with errors_in_one_line(debug):
         alone = data is None and not what.endswith(".toml")
-        if alone and (columns or times):
-            raise InputError("--columns and --times need a table after the model")
+        reading = {"columns": columns, "times": times, "decimal": decimal, "missing": missing}
+        if alone and any(reading.values()):
+            given = listed(f"--{name}" for name, text in reading.items() if text)
+            raise InputError(f"{given}: name a table after the model")
         file = NO_TABLE if alone else data
-        scenario = options.scenario_of(what, file, columns, times, {"n": n}, None)
+        scenario = options.scenario_of(what, file, reading, {"n": n}, None)
         table = None if alone else read_table(scenario.data_path, scenario.columns)
         model = load_model(scenario.model, scenario.folder, table)
         series = None if table is None else series_of(table)

@@ -34,6 +34,8 @@ def compare_command(
     data: options.Data = None,
     columns: options.ColumnList = None,
     times: options.Times = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
     n: options.Number = None,
     repeats: Annotated[int, typer.Option(help="Runs of each filter.", min=2)] = 5,
     seconds: Annotated[float, typer.Option(help="Time to spend, about.", min=0.01)] = 60.0,
@@ -42,7 +44,8 @@ def compare_command(
 ) -> None:
     """Say which filter to use: particle filter, SQMC and the default on your data."""
     with errors_in_one_line(debug):
-        scenario = options.scenario_of(what, data, columns, times, {"n": n}, out)
+        reading = {"columns": columns, "times": times, "decimal": decimal, "missing": missing}
+        scenario = options.scenario_of(what, data, reading, {"n": n}, out)
         prepared, console = prepare(scenario), Console()
         sizes, comparison = compare(prepared, repeats, seconds, console)
         console.print(error_table(comparison))

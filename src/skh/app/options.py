@@ -19,6 +19,10 @@ What = Annotated[
 Data = Annotated[str | None, typer.Argument(help="CSV or Parquet file, after a model.")]
 ColumnList = Annotated[str | None, typer.Option(help="Columns to use, such as a,b.")]
 Times = Annotated[str | None, typer.Option(help="The column with the times.")]
+Decimal = Annotated[str | None, typer.Option(help=". or , in numbers.", show_default=".")]
+Missing = Annotated[
+    str | None, typer.Option(help="Cells without a measurement, such as n.a.,-999.")
+]
 RuleName = Annotated[str | None, typer.Option(help="default, MonteCarlo, SQMC, ...")]
 Number = Annotated[int | None, typer.Option(help="Particles.", show_default="50")]
 Seed = Annotated[int | None, typer.Option(help="Of the random numbers.", show_default="0")]
@@ -31,8 +35,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an 
 def scenario_of(
     what: str | None,
     data: str | None,
-    columns: str | None,
-    times: str | None,
+    reading: dict[str, str | None],
     filtering: dict[str, Any],
     out: str | None,
 ) -> Scenario:
@@ -40,7 +43,7 @@ def scenario_of(
     if what is None:
         raise InputError("name a scenario.toml, or a model and a table; skh run --init writes one")
     given = {
-        "data": {"columns": columns and [c.strip() for c in columns.split(",")], "times": times},
+        "data": {name: _listed(name, text) for name, text in reading.items()},
         "filter": filtering,
         "outputs": {"folder": out},
     }
@@ -60,3 +63,10 @@ def scenario_of(
     if data is None:
         raise InputError(f"name the table for the model {what!r}: skh run {what} data.csv")
     return parse({"model": {"use": what}, "data": {"file": data}}, options)
+
+
+def _listed(name: str, text: str | None) -> str | list[str] | None:
+    """Return the value of an option; those that take several have commas between them."""
+    if text is None or name not in ("columns", "missing"):
+        return text
+    return [part.strip() for part in text.split(",")]

@@ -26,6 +26,8 @@ def run_command(
     ] = False,
     columns: options.ColumnList = None,
     times: options.Times = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
     rule: options.RuleName = None,
     n: options.Number = None,
     seed: options.Seed = None,
@@ -39,8 +41,9 @@ def run_command(
         if init:
             write_template(what, TEMPLATE, "skh run")
             return
+        reading = {"columns": columns, "times": times, "decimal": decimal, "missing": missing}
         filtering = {"rule": rule, "n": n, "seed": seed, "executor": executor, "workers": workers}
-        scenario = options.scenario_of(what, data, columns, times, filtering, out)
+        scenario = options.scenario_of(what, data, reading, filtering, out)
         prepared = prepare(scenario)
         console = Console()
         finished = run_or_keep(prepared)

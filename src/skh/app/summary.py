@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table as ScreenTable
 
+from skh.app.outputs import names_of
 from skh.app.run import Run
+from skh.views.tables import state_names
 
 MOST_STATES = 8  # coordinates of the state in the printed table
 
@@ -19,7 +21,7 @@ def summary_table(run: Run) -> ScreenTable:
     for heading in ("state", "mean at the end", "sd at the end", "mean over time"):
         screen.add_column(heading, justify="left" if heading == "state" else "right")
     sd = np.sqrt(np.diagonal(result.covariances, axis1=1, axis2=2))
-    names = run.prepared.scenario.model.states or [f"x{k}" for k in range(sd.shape[1])]
+    names = state_names(result, names_of(run))
     for k, mean in enumerate(result.means.T[:MOST_STATES]):
         cells = (mean[-1], sd[-1, k], mean.mean())
         screen.add_row(names[k], *(f"{cell:.4g}" for cell in cells))

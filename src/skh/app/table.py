@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite, isinf, nan
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -96,15 +97,16 @@ def _hint(text: str) -> str:
         float(text.replace(",", "."))
     except ValueError:
         return _hint_for_text(text)
-    return '; for decimal commas say decimal = ","'
+    return '; for decimal commas say --decimal ","; in a scenario, decimal = ","'
 
 
 def _hint_for_text(text: str) -> str:
     try:
         _as_date(text)
     except ValueError:
-        return f"; if it means that nothing was measured, say missing = [{text!r}]"
-    return "; if it is the time of the row, name the column as times"
+        how = f"say --missing {quote(text)}, or in a scenario missing = [{text!r}]"
+        return f"; if it means that nothing was measured, {how}"
+    return "; if it is the time of the row, name the column as times (--times)"
 
 
 def as_time(text: str, wanted: Columns) -> float | np.datetime64:

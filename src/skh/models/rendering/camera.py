@@ -102,7 +102,7 @@ class InverseDepthCamera:
         return np.asarray(share * (seen * norm - (nu + 1) / 2 * total))
 
     def residuals(self, scene: VoxelMap, poses: Pose, image: Array) -> Array:
-        r"""Signed roots (n, pixels) of the pixels' terms: log_likelihood is const - |r|^2 / 2.
+        r"""Signed roots r of the pixels' terms, (n, pixels): log p = ``const - r @ r / 2`` by row.
 
         A Student-t term is :math:`(\nu + 1) / 2 \cdot \log(1 + r^2 / (\nu s^2))`.
         """

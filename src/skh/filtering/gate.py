@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skh._numba.likelihood_fit import relative_to_best
 from skh._typing import Array
-from skh.filtering.likelihood_information import relative_to_best
 from skh.filtering.looks import Taken
 from skh.filtering.plans import Look
 from skh.filtering.surrogates.base import Surrogate

@@ -54,6 +54,20 @@ def cholesky(L, S):
 
 
 @compiled
+def has_positive_pivots(S):
+    """Whether each matrix of a stack is positive definite, to the last bit; overwrites ``S``."""
+    for k in range(len(S)):
+        for j in range(S.shape[1]):
+            if not S[k, j, j] > 0.0:
+                return False
+            inverse = 1.0 / S[k, j, j]
+            for i in range(j + 1, S.shape[1]):
+                for c in range(j + 1, i + 1):
+                    S[k, i, c] -= S[k, i, j] * S[k, c, j] * inverse
+    return True
+
+
+@compiled
 def factor(L, S, tolerance):
     """`cholesky` of a stack; False at the first matrix not symmetric and positive definite."""
     fine, i = True, 0

@@ -1,0 +1,50 @@
+"""Moments of a few coordinates, where each call of NumPy takes longer than the sums."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from skh._numba.compiling import compiled
+from skh._numba.vectors import add_scaled, fill
+
+RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
+INSTEAD_OF_ZERO = 1e-6  # replaces spreads within rounding, relative to the values
+MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
+
+
+@compiled
+def covariance_of_rows(w, x):
+    """Covariance of the rows of ``x`` with weights ``w`` that sum to one."""
+    (n, d), mean, e = x.shape, np.zeros(x.shape[1]), np.empty(x.shape[1])
+    S = np.empty((d, d))
+    for i in range(n):
+        add_scaled(mean, x[i], w[i])
+    for j in range(d):
+        fill(S[j], 0.0)
+    for i in range(n):
+        for j in range(d):
+            e[j] = x[i, j] - mean[j]
+        for j in range(d):
+            for k in range(j + 1):
+                S[j, k] += w[i] * e[j] * e[k]
+    for j in range(d):
+        for k in range(j):
+            S[k, j] = S[j, k]
+    return S
+
+
+@compiled
+def deviations_or_tiny(variances, values):
+    """`gaussians.linear_algebra.standard_deviations`."""
+    sd = np.empty(variances.size)
+    for j in range(sd.size):
+        size = 0.0
+        for i in range(len(values)):
+            size = max(size, abs(values[i, j]))
+        sd[j] = sqrt(max(variances[j], 0.0))
+        if not sd[j] > RELATIVE_ROUNDING * size:
+            sd[j] = INSTEAD_OF_ZERO * size if size > 0.0 else 1.0
+        sd[j] = max(sd[j], MIN_DEVIATION)
+    return sd

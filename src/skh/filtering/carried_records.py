@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy as np
 from skh._typing import Array, Indices
 from skh.filtering.belief import Belief, Predicted
 from skh.filtering.model_checks import check_carry
-from skh.filtering.model_protocols import Carry, CarryingModel, gather
+from skh.filtering.model_protocols import Carry, CarryingModel, gather, mapped
 from skh.gaussians.linear_algebra import standard_deviations
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
@@ -126,8 +127,10 @@ def move_records(
     records = check_carry(records, len(x), "model.displaced", old.carry)
     records = model.move(t, ancestors.moved(old.x), records, x)  # one call for all
     records = check_carry(records, len(x), where, old.carry)
-    first, *others = (gather(records, rows) for rows in np.arange((1 + d) * n).reshape(1 + d, n))
-    blurred = displaceable(model).blurred(first, others)
+    blurred = displaceable(model).blurred(
+        gather(records, np.arange(n)),  # a copy, which does not keep the others
+        [mapped(itemgetter(slice(k * n, (k + 1) * n)), records) for k in range(1, 1 + d)],
+    )
     return check_carry(blurred, n, "model.blurred", old.carry)
 
 

@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from skh._numba.cholesky import invert_lower
 from skh._numba.compiling import compiled
 from skh._numba.vectors import add_scaled, fill
 
@@ -48,3 +49,23 @@ def deviations_or_tiny(variances, values):
             sd[j] = INSTEAD_OF_ZERO * size if size > 0.0 else 1.0
         sd[j] = max(sd[j], MIN_DEVIATION)
     return sd
+
+
+@compiled
+def regular_root(P, values, jitter):
+    """`gaussians.linear_algebra.regularized_root`."""
+    d, variances = len(P), np.empty(len(P))
+    for j in range(d):
+        variances[j] = P[j, j]
+    sd, L, T = deviations_or_tiny(variances, values), np.zeros((1, d, d)), np.empty((1, d, d))
+    for j in range(d):
+        for i in range(j, d):
+            entry = P[i, j] / sd[i] / sd[j] + (jitter if i == j else 0.0)
+            for k in range(j):
+                entry -= L[0, i, k] * L[0, j, k]
+            L[0, i, j] = entry / L[0, j, j] if i > j else sqrt(entry)
+    for i in range(d):
+        for j in range(i + 1):
+            L[0, i, j] *= sd[i]
+    invert_lower(T, L)
+    return L[0], T[0]

@@ -34,12 +34,7 @@ import numpy as np
 from skh._numba.likelihood_fit import mean_curvature, relative_to_best
 from skh._typing import Array, Indices
 from skh.filtering.model_protocols import CarryingModel, gather
-from skh.gaussians.linear_algebra import (
-    identity,
-    inverse_triangle,
-    standard_deviations,
-    symmetric,
-)
+from skh.gaussians.linear_algebra import identity, regularized_root, symmetric
 from skh.gaussians.predictive import Predictive
 
 POOLING_WINDOW = 30  # steps over which information is pooled
@@ -159,7 +154,8 @@ class LearnedInformation:
         posterior = self.w * np.exp(np.maximum(level, -MAX_DEPTH))
         heaviest = np.argsort(-posterior, kind="stable")[:MAX_FITTED]
         centred = self.x - self.w @ self.x
-        T, L = self._whitening(centred)
+        P = (self.w * centred.T) @ centred
+        L, T = regularized_root(P, self.x, WHITENING_JITTER)
         z = centred[heaviest] @ T.T
         S = expected_information(
             np.zeros_like(L) if self.pooled is None else L.T @ self.pooled @ L, level
@@ -167,14 +163,6 @@ class LearnedInformation:
         share = posterior[heaviest[:MAX_CENTRES]]
         F = fitted_information(z, level[heaviest], S, share / share.sum())
         return symmetric(T.T @ F @ T)
-
-    def _whitening(self, centred: Array) -> tuple[Array, Array]:
-        """Return the map to coordinates with unit covariance, and its inverse."""
-        P = (self.w * centred.T) @ centred
-        sd = standard_deviations(P.diagonal(), self.x)
-        jitter = WHITENING_JITTER * identity(len(P))
-        L = sd[:, None] * np.linalg.cholesky(P / np.outer(sd, sd) + jitter)
-        return inverse_triangle(L), L
 
 
 def learned_from(

@@ -18,7 +18,7 @@ from skh._numba.cholesky import (
     invert_lower,
     semidefinite_factors,
 )
-from skh._numba.moments import deviations_or_tiny
+from skh._numba.moments import deviations_or_tiny, regular_root
 from skh._typing import Array
 from skh.gaussians.units import (
     correlations,
@@ -192,9 +192,23 @@ def standard_deviations(variances: Array, values: Array) -> Array:
     >>> standard_deviations(np.array([4.0, 1e-32, 0.0]), np.array([[1.0, 3.0, 0.0]]))
     array([2.e+00, 3.e-06, 1.e+00])
     """
-    values = np.ascontiguousarray(values).view()
-    values.setflags(write=False)  # Numba would compile again for a writable array
-    return np.asarray(deviations_or_tiny(variances.copy(), values))
+    return np.asarray(deviations_or_tiny(variances.copy(), _read_only(values)))
+
+
+def regularized_root(P: Array, values: Array, jitter: float) -> tuple[Array, Array]:
+    """Return lower triangular L with L L' = P + ``jitter`` times the variances, and L^-1.
+
+    P is the covariance of the columns of ``values``; for zeros see `standard_deviations`.
+    """
+    L, T = regular_root(np.array(P), _read_only(values), jitter)
+    return np.asarray(L), np.asarray(T)
+
+
+def _read_only(values: Array) -> Array:
+    """Return a read-only view; Numba would compile again for a writable array."""
+    view = np.ascontiguousarray(values).view()
+    view.setflags(write=False)
+    return view
 
 
 def inverse_root(B: Array) -> Array:

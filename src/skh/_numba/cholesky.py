@@ -218,3 +218,22 @@ def invert_lower(W, L):
                 for m in range(j, i):
                     total += L[k, i, m] * W[k, m, j]
                 W[k, i, j] = -total / L[k, i, i]
+
+
+@compiled
+def inverse_roots(W, B):
+    """Set ``W`` to lower triangles with W'W = B^-1; False if a matrix is not positive definite."""
+    d, fine = B.shape[1], True
+    L = np.zeros(B.shape)
+    for k in range(len(B)):
+        for j in range(d):
+            for i in range(j, d):
+                entry = B[k, i, j]
+                for c in range(j):
+                    entry -= L[k, i, c] * L[k, j, c]
+                if i == j:
+                    fine &= entry > 0.0
+                L[k, i, j] = entry / L[k, j, j] if i > j else sqrt(max(entry, 0.0))
+    if fine:
+        invert_lower(W, L)
+    return fine

@@ -179,16 +179,20 @@ def expected_information(before: Array, level: Array) -> Array:
     it falls by more, S must be raised for the fit to learn from it.
     """
     d = len(before)
-    n, order = len(level), np.sort(level)
-    median = float(order[(n - 1) // 2] + order[n // 2]) / 2
     seen, axes = np.linalg.eigh(symmetric(before))
     seen = np.minimum(np.maximum(seen, 0.0), MAX_INFORMATION)
     known = float(seen.sum())
-    total = max(known, -median, MIN_INFORMATION)
+    total = max(known, -median(level), MIN_INFORMATION)
     if known <= MIN_INFORMATION:
         return total / d * identity(d)
     seen *= total / known
     return np.asarray((axes * (seen + UNEXPECTED_SHARE * total / d)) @ axes.T)
+
+
+def median(values: Array) -> float:
+    """`numpy.median`, which takes 30 microseconds."""
+    n, order = len(values), np.sort(values)
+    return float(order[(n - 1) // 2] + order[n // 2]) / 2
 
 
 def fitted_information(z: Array, values: Array, S: Array, share: Array) -> Array:

@@ -105,12 +105,12 @@ class SecondLook:
         verdict = judge(p, points, pilot, n)
         if verdict.fit is None:
             return (yield from _ordinary(points, rows, pilot, verdict))
-        looks, left, sure = [pilot], n - len(rows), verdict.sure(p)
+        looks, left, sure = [pilot], n - len(rows), verdict.sure
         while left > 0:
             fit = verdict.surrogate(looks, sure)
             m = look_size(n, left, p.d, sure, fit.floor)
             trial = not sure and m < left
-            target = fit.target(p, verdict.frame, m, sure, rng)
+            target = verdict.target(fit, p, m, sure, rng)
             given = target.points(self._guided_rule(target.q, fit, trial), m, rng)
             looks.append(Taken(given, (yield given), target, trial))
             left -= len(given)

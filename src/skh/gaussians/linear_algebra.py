@@ -15,10 +15,11 @@ from skh._numba.cholesky import (
     SINGULAR_VARIANCE,
     factor,
     has_positive_pivots,
+    inverse_roots,
     invert_lower,
     semidefinite_factors,
 )
-from skh._numba.moments import deviations_or_tiny, regular_root
+from skh._numba.spreads import deviations_or_tiny, regular_root
 from skh._typing import Array
 from skh.gaussians.units import (
     correlations,
@@ -213,10 +214,12 @@ def _read_only(values: Array) -> Array:
 
 def inverse_root(B: Array) -> Array:
     """Lower triangular W with W'W = B^-1, for B = I + A with positive semi-definite A."""
-    try:
-        L = np.linalg.cholesky(B)
-    except np.linalg.LinAlgError:  # A is so large that rounding hides I
-        L = np.linalg.cholesky(B * (1.0 + HIDDEN_IDENTITY * np.eye(B.shape[-1])))
+    stack = np.ascontiguousarray(B).reshape(-1, *B.shape[-2:])
+    W = np.empty(stack.shape)
+    if inverse_roots(W, stack):
+        return W.reshape(B.shape)
+    # A is so large that rounding hides I
+    L = np.linalg.cholesky(B * (1.0 + HIDDEN_IDENTITY * np.eye(B.shape[-1])))
     return inverse_triangle(np.asarray(L))
 
 

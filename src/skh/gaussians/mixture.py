@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._numba.array_checks import first_not_finite
 from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
-from skh._numba.moments import covariance_of_rows
 from skh._numba.resampling import inverse_transform, look_up
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
@@ -124,7 +123,8 @@ class GaussianMixture:
     @cached_property
     def covariance_of_means(self) -> Array:
         """Covariance of the components' means, ``(d, d)``."""
-        covariance: Array = covariance_of_rows(self._weights, self._means)
+        with np.errstate(over="ignore", invalid="ignore"):
+            covariance: Array = (self.weights * (e := self.means - self.mean).T) @ e
         if first_not_finite(covariance.ravel()) >= 0:
             raise ValueError(
                 "means must be close enough to each other to have a finite covariance, got "

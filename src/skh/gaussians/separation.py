@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._numba.moments import MIN_DEVIATION, RELATIVE_ROUNDING
+from skh._numba.spreads import MIN_DEVIATION, RELATIVE_ROUNDING
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import (
     inverse_triangle,

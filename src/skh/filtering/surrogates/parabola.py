@@ -28,7 +28,7 @@ import numpy as np
 
 from skh._numba.evidence import most_evident
 from skh._typing import Array, Indices
-from skh.filtering.likelihood_information import UNEXPECTED_SHARE
+from skh.filtering.likelihood_information import UNEXPECTED_SHARE, median
 from skh.filtering.surrogates.target import Target
 from skh.gaussians.bump import Bump
 from skh.gaussians.linear_algebra import factorize, regularized_root, symmetric
@@ -93,7 +93,11 @@ class Parabola:
         self, p: GaussianMixture, frame: Whitening, m: int, sure: bool, rng: np.random.Generator
     ) -> Target:
         """Return p times the exponential of the parabola, or of a flatter one if not ``sure``."""
-        bump = frame.bump(self).power(1.0 if sure else TRIAL_POWER)
+        return self.product(p, frame, 1.0 if sure else TRIAL_POWER)
+
+    def product(self, p: GaussianMixture, frame: Whitening, power: float = 1.0) -> Target:
+        """Return p times a power of the exponential of the parabola."""
+        bump = frame.bump(self).power(power)
         q, log_norm = p.times(bump)
         return Target(q, bump.log, log_norm)
 
@@ -142,7 +146,7 @@ def squares(z: Array, H: Array) -> Array:
 
 def uninformed(d: int, level: Array) -> Prior:
     """Prior without knowledge, scaled to the spread of the values."""
-    scale = max(-float(np.median(level)), 1.0) / d
+    scale = max(-median(level), 1.0) / d
     return Prior(np.zeros((d, d)), scale * np.eye(d), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Moments of a few coordinates, where each call of NumPy takes longer than the sums."""
+"""Spreads and roots in a few coordinates, where calls of NumPy take longer than the sums."""
 
 from __future__ import annotations
 
@@ -8,32 +8,10 @@ import numpy as np
 
 from skh._numba.cholesky import invert_lower
 from skh._numba.compiling import compiled
-from skh._numba.vectors import add_scaled, fill
 
 RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
 INSTEAD_OF_ZERO = 1e-6  # replaces spreads within rounding, relative to the values
 MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
-
-
-@compiled
-def covariance_of_rows(w, x):
-    """Covariance of the rows of ``x`` with weights ``w`` that sum to one."""
-    (n, d), mean, e = x.shape, np.zeros(x.shape[1]), np.empty(x.shape[1])
-    S = np.empty((d, d))
-    for i in range(n):
-        add_scaled(mean, x[i], w[i])
-    for j in range(d):
-        fill(S[j], 0.0)
-    for i in range(n):
-        for j in range(d):
-            e[j] = x[i, j] - mean[j]
-        for j in range(d):
-            for k in range(j + 1):
-                S[j, k] += w[i] * e[j] * e[k]
-    for j in range(d):
-        for k in range(j):
-            S[k, j] = S[j, k]
-    return S
 
 
 @compiled

@@ -21,6 +21,12 @@ def predictive(d=1, scale=1.0):
     return Predictive.of(skh.GaussianMixture([1.0], np.zeros((1, d)), scale**2 * np.eye(d)))
 
 
+def error_of(p, points, parabola):
+    """The error of points if the likelihood were this parabola in whitened coordinates."""
+    frame = Whitening.of(p)
+    return ordinary_error(parabola.product(p, frame), points, frame, parabola)
+
+
 def test_errors_of_the_ordinary_points_are_those_of_sums_against_integrals():
     p, width = predictive(), 0.3
     points = skh.Stratified()(p, 20, rng=0)
@@ -31,15 +37,14 @@ def test_errors_of_the_ordinary_points_are_those_of_sums_against_integrals():
     evidence *= np.exp(-0.5 * 0.25 / (1 + width**2))
     off = points.w @ (likelihood * points.x[:, 0]) / total - mean
     expected = np.hypot(np.log(total / evidence), off / np.sqrt(variance))
-    found = ordinary_error(p, points, Whitening.of(p), gaussian(width))
+    found = error_of(p, points, gaussian(width))
     assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_points_that_resolve_the_likelihood_are_not_off():
     p = predictive()
     points = skh.default_rule()(p, 50, rng=0)
-    frame = Whitening.of(p)
-    errors = [ordinary_error(p, points, frame, gaussian(width)) for width in (0.5, 0.05, 0.005)]
+    errors = [error_of(p, points, gaussian(width)) for width in (0.5, 0.05, 0.005)]
     assert errors[0] < 0.01
     assert errors[1] > 10 * errors[0]
     assert errors[2] > 1
@@ -51,7 +56,7 @@ def test_errors_do_not_depend_on_units(decades):
     for scale in (1.0, 10.0**decades):
         p = predictive(2, scale)
         points = skh.QuasiMonteCarlo()(p, 16, rng=0)
-        found.append(ordinary_error(p, points, Whitening.of(p), gaussian(0.2, 2)))
+        found.append(error_of(p, points, gaussian(0.2, 2)))
     assert found[1] == pytest.approx(found[0], rel=1e-6)
 
 
@@ -59,7 +64,7 @@ def test_a_known_coordinate_is_no_error():
     narrow = Predictive.of(skh.GaussianMixture([1.0], [[0.0, 3.0]], np.diag([1.0, 0.0])))
     points = skh.QuasiMonteCarlo()(narrow, 16, rng=0)
     fit = Parabola(0.0, np.zeros(2), np.diag([4.0, 0.0]), np.zeros(1), 0.0)
-    assert ordinary_error(narrow, points, Whitening.of(narrow), fit) < 0.5
+    assert error_of(narrow, points, fit) < 0.5
 
 
 def likelihood_of(power, width):

@@ -54,6 +54,20 @@ def cholesky(L, S):
 
 
 @compiled
+def has_positive_pivots(S):
+    """Whether each matrix of a stack is positive definite, to the last bit; overwrites ``S``."""
+    for k in range(len(S)):
+        for j in range(S.shape[1]):
+            if not S[k, j, j] > 0.0:
+                return False
+            inverse = 1.0 / S[k, j, j]
+            for i in range(j + 1, S.shape[1]):
+                for c in range(j + 1, i + 1):
+                    S[k, i, c] -= S[k, i, j] * S[k, c, j] * inverse
+    return True
+
+
+@compiled
 def factor(L, S, tolerance):
     """`cholesky` of a stack; False at the first matrix not symmetric and positive definite."""
     fine, i = True, 0
@@ -204,3 +218,22 @@ def invert_lower(W, L):
                 for m in range(j, i):
                     total += L[k, i, m] * W[k, m, j]
                 W[k, i, j] = -total / L[k, i, i]
+
+
+@compiled
+def inverse_roots(W, B):
+    """Set ``W`` to lower triangles with W'W = B^-1; False if a matrix is not positive definite."""
+    d, fine = B.shape[1], True
+    L = np.zeros(B.shape)
+    for k in range(len(B)):
+        for j in range(d):
+            for i in range(j, d):
+                entry = B[k, i, j]
+                for c in range(j):
+                    entry -= L[k, i, c] * L[k, j, c]
+                if i == j:
+                    fine &= entry > 0.0
+                L[k, i, j] = entry / L[k, j, j] if i > j else sqrt(max(entry, 0.0))
+    if fine:
+        invert_lower(W, L)
+    return fine

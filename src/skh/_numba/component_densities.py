@@ -1,18 +1,85 @@
 """Log-densities of components at points: for one point after another, all components at once.
 
+`component_roots` prepares components; for singular ones see `gaussians.densities`.
+
 The components' means and roots are coordinate-major, so that the inner loops run over components.
 A block of components stays in the cache for all points.
 """
 
 from __future__ import annotations
 
+from math import log, pi, sqrt
+
 import numpy as np
 
+from skh._numba.cholesky import invert_triangles, semidefinite_factors, widen_masses
 from skh._numba.compiling import compiled
 from skh._numba.kernel_rows import BLOCK
+from skh._numba.reweighting import log_weights
 from skh._numba.vectors import fill
 
 MOST = 1e300  # of a square: far points get a finite log-density
+EPSILON = float(np.finfo(float).eps)
+MASS_WIDTH = 1e-10  # least delta, relative to the mixture's standard deviations
+POINT_ROUNDING = 64 * EPSILON  # error of a point on a support, relative to its coordinates
+MIN_WIDTH = 1e-140  # its inverse, times another one, must not overflow
+CONSTANT = 1e-12  # a spread this small, relative to the values, is rounding
+
+
+@compiled
+def mass_widths(means, variances):
+    """Return the deltas, and the least standard deviations that points can resolve.
+
+    >>> mass_widths(np.array([[0.0, 5.0], [2.0, 5.0]]), np.array([1.0, 0.0]))[0]
+    array([1.e-10, 5.e-12])
+    """
+    d, share = variances.size, MASS_WIDTH
+    size, width, finest = np.zeros(d), np.empty(d), np.empty(d)
+    for j in range(d):
+        for k in range(len(means)):
+            size[j] = max(size[j], abs(means[k, j]))
+        sd = sqrt(variances[j])
+        if sd > CONSTANT * size[j]:
+            share = max(share, POINT_ROUNDING * (size[j] / sd))
+    for j in range(d):
+        sd, constant = sqrt(variances[j]), CONSTANT * size[j]
+        if not sd > constant:
+            width[j] = constant if constant > 0.0 else share
+        else:
+            width[j] = share * sd
+        width[j] = max(width[j], MIN_WIDTH)
+        finest[j] = max(EPSILON * size[j], MIN_WIDTH)
+    return width, finest
+
+
+@compiled
+def component_roots(weights, means, S, mean, variances):
+    """Inverse roots W of covariances (K, d, d), or (1, d, d) if shared; means; log-heights.
+
+    The means (d, K) are relative to that of the mixture, times W if it is shared.
+    """
+    width, finest = mass_widths(means, variances)
+    L, order, rank = semidefinite_factors(S)
+    widen_masses(L, order, rank, width)
+    for k in range(len(L)):
+        for j in order[k, : rank[k]]:
+            L[k, j, j] = max(L[k, j, j], finest[j])
+    W = np.empty(L.shape)
+    invert_triangles(W, L, order)
+    (K, d), heights = means.shape, log_weights(weights)
+    centred, e = np.zeros((d, K)), np.empty(d)
+    for k in range(K):
+        own = min(k, len(L) - 1)
+        for j in range(d):
+            e[j] = means[k, j] - mean[j]
+            heights[k] -= log(L[own, j, j]) + 0.5 * log(2.0 * pi)
+        for r in range(d):
+            if len(L) < K:
+                for c in range(d):
+                    centred[r, k] += W[0, r, c] * e[c]
+            else:
+                centred[r, k] = e[r]
+    return W, centred, heights
 
 
 @compiled

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from math import atan2, sin, sqrt, tan
+from math import atan2, cos, pi, sin, sqrt, tan
 
 import numpy as np
 
 from skh._numba.compiling import compiled
 
 SMALL = 0.1  # radians; below it series replace quotients of small numbers
+ANGLE_ROUNDING = 1e-12  # radians; smaller steps of a mean end the iteration
+GAUSS_NEWTON_STEPS, STEP_ROUNDING = 50, 1e-15  # of a mean rotation; radians
+MOST_STEPS = 1_000  # of a mean; usually two, more if weights are spread round the circle
 
 
 @compiled
@@ -194,6 +197,26 @@ def between(A, R):
 
 
 @compiled
+def mean_rotation(M, R, w):
+    """Weighted mean of rotations (n, 3, 3) by Gauss-Newton steps from ``M``."""
+    turn, step = np.empty((3, 3)), np.empty(3)
+    for _ in range(GAUSS_NEWTON_STEPS):
+        step[0] = step[1] = step[2] = 0.0
+        for i in range(len(R)):
+            product_transposed(turn, M, R[i])
+            x, y, z = one_log(turn)
+            step[0] += w[i] * x
+            step[1] += w[i] * y
+            step[2] += w[i] * z
+        one_exp(turn, step)
+        before, M = M, np.empty((3, 3))
+        product(M, before, turn)
+        if max(abs(step[0]), abs(step[1]), abs(step[2])) < STEP_ROUNDING:
+            break
+    return M
+
+
+@compiled
 def orthogonality_errors(R):
     """``max |R R' - I|`` over a stack, and whether any R is a reflection."""
     error, mirrored = 0.0, False
@@ -207,3 +230,46 @@ def orthogonality_errors(R):
         volume += a[2] * (b[0] * c[1] - b[1] * c[0])
         mirrored |= volume < 0
     return error, mirrored
+
+
+@compiled
+def wrapped(angle):
+    """The angle in (-pi, pi], however many turns it is; NaN stays NaN."""
+    x = np.fmod(angle, 2.0 * pi)  # exact, in (-2 pi, 2 pi), and so are the sums below
+    if x > pi:
+        x -= 2.0 * pi
+    elif x <= -pi:
+        x += 2.0 * pi
+    return x + 0.0  # not -0.0
+
+
+@compiled
+def wrap_angles(angles):
+    """Replace each angle by `wrapped`; return the index of an infinite one, or -1."""
+    for i in range(angles.size):
+        if abs(angles[i]) == np.inf:
+            return i
+        angles[i] = wrapped(angles[i])
+    return -1
+
+
+@compiled
+def mean_angle(angles, w):
+    """Weighted mean of angles, iterated from the direction of the mean vector.
+
+    Each step adds the mean difference of the angles from the guess.  It is the last unless a
+    difference wraps, and then it decreases the sum of squares.
+    """
+    x = y = 0.0
+    for i in range(w.size):
+        x += w[i] * cos(angles[i])
+        y += w[i] * sin(angles[i])
+    guess = atan2(y, x)
+    for _ in range(MOST_STEPS):
+        step = 0.0
+        for i in range(w.size):
+            step += w[i] * wrapped(angles[i] - guess)
+        guess += step
+        if abs(step) < ANGLE_ROUNDING:
+            break
+    return guess

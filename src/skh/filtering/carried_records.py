@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -29,8 +30,8 @@ import numpy as np
 from skh._typing import Array, Indices
 from skh.filtering.belief import Belief, Predicted
 from skh.filtering.model_checks import check_carry
-from skh.filtering.model_protocols import Carry, CarryingModel, gather
-from skh.gaussians.linear_algebra import standard_deviations
+from skh.filtering.model_protocols import Carry, CarryingModel, gather, mapped
+from skh.gaussians.linear_algebra import standard_deviations, transpose
 from skh.gaussians.predictive import Predictive
 from skh.rules.base import WeightedPoints
 
@@ -83,10 +84,10 @@ class Ancestors:
     def moved(self, values: Array) -> Array:
         """Return ``values`` (particles, ...) at the ancestors, displaced with them."""
         v = values.reshape(len(values), -1)
-        moved = v[self.index]
+        moved, off = v[self.index], v - v[:1]  # less rounding
         for k, regression in enumerate(self.regressions):
-            rows = self.group == k
-            moved[rows] += self.shift[rows] @ (regression @ (v - v[:1]))  # less rounding
+            rows = self.group == k if len(self.regressions) > 1 else slice(None)
+            moved[rows] += self.shift[rows] @ (regression @ off)
         return moved.reshape(-1, *values.shape[1:])
 
 
@@ -126,8 +127,10 @@ def move_records(
     records = check_carry(records, len(x), "model.displaced", old.carry)
     records = model.move(t, ancestors.moved(old.x), records, x)  # one call for all
     records = check_carry(records, len(x), where, old.carry)
-    first, *others = (gather(records, rows) for rows in np.arange((1 + d) * n).reshape(1 + d, n))
-    blurred = displaceable(model).blurred(first, others)
+    blurred = displaceable(model).blurred(
+        gather(records, np.arange(n)),  # a copy, which does not keep the others
+        [mapped(itemgetter(slice(k * n, (k + 1) * n)), records) for k in range(1, 1 + d)],
+    )
     return check_carry(blurred, n, "model.blurred", old.carry)
 
 
@@ -153,5 +156,5 @@ def displaceable(model: object) -> Displaceable:
 
 def scatter(values: Array, others: Sequence[Array]) -> Array:
     """Sum e e' over the differences e of ``others`` from ``values``: (..., k, k)."""
-    e = np.stack(others) - values
-    return np.asarray(np.einsum("c...i,c...j->...ij", e, e))
+    e = np.stack([other - values for other in others], axis=-1)
+    return np.asarray(e @ transpose(e))

@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skh._numba.likelihood_fit import relative_to_best
 from skh._typing import Array
-from skh.filtering.likelihood_information import relative_to_best
 from skh.filtering.looks import Taken
 from skh.filtering.plans import Look
 from skh.filtering.surrogates.base import Surrogate
 from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
 from skh.filtering.surrogates.parabola import Parabola, Whitening
 from skh.filtering.surrogates.process import fit_process
+from skh.filtering.surrogates.target import Target
 from skh.gaussians.predictive import Predictive
 from skh.gaussians.separation import split
 from skh.kernels.quadrature_weights import resolution
@@ -51,19 +52,28 @@ class Verdict(NamedTuple):
     information: Array | None  # in the frame
     error: float
     reason: str
+    product: Target | None = None  # p times the fit
 
     def look(self, n: int, ess: float) -> Look:
         """Describe a look of ``n`` points."""
         return Look(n, ess, self.reason, self.error)
 
-    def sure(self, p: Predictive) -> bool:
+    @property
+    def sure(self) -> bool:
         """Whether the surrogate needs no trial: it is accurate, and the pilot saw the peak."""
-        if self.fit is None or self.error >= SURE_ERROR:
+        if self.fit is None or self.product is None or self.error >= SURE_ERROR:
             return False
         if self.error < EXACT_ERROR:
             return True
-        mean = p.times(self.frame.bump(self.fit))[0].mean
-        return bool(self.fit(self.frame(mean[None]))[0] < MAX_CLIMB)
+        return bool(self.fit(self.frame(self.product.q.mean[None]))[0] < MAX_CLIMB)
+
+    def target(
+        self, fit: Surrogate, p: Predictive, m: int, sure: bool, rng: np.random.Generator
+    ) -> Target:
+        """What a look of ``m`` points guided by ``fit`` is placed for."""
+        if sure and fit is self.fit and self.product is not None:
+            return self.product
+        return fit.target(p, self.frame, m, sure, rng)
 
     def surrogate(self, looks: Sequence[Taken], sure: bool) -> Surrogate:
         """Fit to all evaluations: a parabola, or over a floor a process if it predicts better.
@@ -91,8 +101,13 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     F = None if F is None else frame.L.T @ F @ frame.L
     n1 = len(pilot.points)
 
-    def verdict(reason: str, fit: Parabola | None = None, error: float = nan) -> Verdict:
-        return Verdict(fit, frame, F, error, reason)
+    def verdict(
+        reason: str,
+        fit: Parabola | None = None,
+        error: float = nan,
+        product: Target | None = None,
+    ) -> Verdict:
+        return Verdict(fit, frame, F, error, reason, product)
 
     if pilot.ess == 0.0:
         return verdict("the likelihood is zero at the pilot")
@@ -104,16 +119,19 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, F)
     error = weighted_error(fit, level, pilot.points.w)
     promised = PROMISE * error / sqrt(n - n1)
-    if promised < ordinary_error(p, points, frame, fit):
-        return verdict("guided: the surrogate is accurate", fit, error)
+    product = fit.product(p, frame)
+    if promised < ordinary_error(product, points, frame, fit):
+        return verdict("guided: the surrogate is accurate", fit, error, product)
     if is_lost(fit, pilot):
-        return verdict("guided: the pilot missed the peak", fit, error)
+        return verdict("guided: the pilot missed the peak", fit, error, product)
     return verdict("a second look does not promise more", None, error)
 
 
-def ordinary_error(p: Predictive, points: WeightedPoints, frame: Whitening, fit: Parabola) -> float:
+def ordinary_error(
+    product: Target, points: WeightedPoints, frame: Whitening, fit: Parabola
+) -> float:
     """Error of log-evidence and mean (in deviations) if the likelihood were the surrogate."""
-    q, log_norm = p.times(frame.bump(fit))
+    q, log_norm = product.q, product.log_norm
     z, mean = frame(points.x), frame(q.mean[None])[0]
     level = fit(z)
     w = points.w * np.exp(level - level.max())

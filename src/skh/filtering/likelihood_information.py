@@ -1,7 +1,7 @@
 r"""Fisher information of observations, learned from log-likelihoods while filtering.
 
 The values :math:`\ell_i = \log p(y_t | x_i)` show how sharply the likelihood falls off, and in
-which directions.  `fit_log_likelihood` fits a function f to them; its mean curvature under the
+which directions.  `fitted_information` fits a function f to them; its mean curvature under the
 posterior,
 
 .. math:: F = -E[\nabla^2 f],
@@ -30,11 +30,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy  # its submodules load on first use
 
+from skh._numba.likelihood_fit import mean_curvature, relative_to_best
 from skh._typing import Array, Indices
 from skh.filtering.model_protocols import CarryingModel, gather
-from skh.gaussians.linear_algebra import standard_deviations, symmetric
+from skh.gaussians.linear_algebra import identity, regularized_root, symmetric
 from skh.gaussians.predictive import Predictive
 
 POOLING_WINDOW = 30  # steps over which information is pooled
@@ -42,14 +42,11 @@ HEAD_START = 3.0  # weight of a step relative to earlier ones, whose fits were p
 MAX_FITTED = 100  # number of particles that f is fitted to: the heaviest
 MAX_CENTRES = 16  # number of those at which its curvature is evaluated: the heaviest
 MAX_DEPTH = 30.0  # log-likelihoods further below the best get the same posterior weight
-ACCURACY = 0.05  # of f, relative to 1 + depth below the best: the maximum matters most
 UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
-SQUARED_LENGTH = 0.3  # of departures from a parabola, relative to the state's spread
-DEPTH_LIMIT = 1e12  # keeps squares finite
 MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
 MIN_INFORMATION = 1e-3  # least total information expected
 TOLD_AT = 16  # number of components at which a model tells the information of y, at most
-REGRESSION_JITTER = 1e-12  # relative to the largest prior variance
+WHITENING_JITTER = 1e-3  # of each variance of the particles
 
 
 def tells_information(model: object) -> bool:
@@ -156,23 +153,16 @@ class LearnedInformation:
         level = relative_to_best(self.log_likelihood)
         posterior = self.w * np.exp(np.maximum(level, -MAX_DEPTH))
         heaviest = np.argsort(-posterior, kind="stable")[:MAX_FITTED]
-        T, L = self._whitening()
-        z = (self.x[heaviest] - self.w @ self.x) @ T.T
+        centred = self.x - self.w @ self.x
+        P = (self.w * centred.T) @ centred
+        L, T = regularized_root(P, self.x, WHITENING_JITTER)
+        z = centred[heaviest] @ T.T
         S = expected_information(
             np.zeros_like(L) if self.pooled is None else L.T @ self.pooled @ L, level
         )
         share = posterior[heaviest[:MAX_CENTRES]]
-        F = fit_log_likelihood(z, level[heaviest], S).information(share / share.sum())
+        F = fitted_information(z, level[heaviest], S, share / share.sum())
         return symmetric(T.T @ F @ T)
-
-    def _whitening(self) -> tuple[Array, Array]:
-        """Return the map to coordinates with unit covariance, and its inverse."""
-        d = self.x.shape[1]
-        centred = self.x - self.w @ self.x
-        P = (self.w * centred.T) @ centred
-        sd = standard_deviations(P.diagonal(), self.x)
-        root = np.linalg.cholesky(P / np.outer(sd, sd) + 1e-3 * np.eye(d))
-        return np.linalg.inv(root) / sd, sd[:, None] * root
 
 
 def learned_from(
@@ -180,14 +170,6 @@ def learned_from(
 ) -> LearnedInformation:
     """Add a step's particles, weights and log-likelihoods; ``pooled`` as in `then`."""
     return LearnedInformation(*told) if before is None else before.then(*told, pooled)
-
-
-def relative_to_best(log_likelihood: Array) -> Array:
-    """Subtract the largest log-likelihood; -inf becomes the smallest finite value."""
-    with np.errstate(over="ignore"):
-        level = np.maximum(log_likelihood - log_likelihood.max(), -DEPTH_LIMIT)
-    possible = np.isfinite(log_likelihood)
-    return np.asarray(np.where(possible, level, level[possible].min(initial=0.0)))
 
 
 def expected_information(before: Array, level: Array) -> Array:
@@ -198,57 +180,25 @@ def expected_information(before: Array, level: Array) -> Array:
     """
     d = len(before)
     seen, axes = np.linalg.eigh(symmetric(before))
-    seen = np.clip(seen, 0.0, MAX_INFORMATION)
-    total = max(float(seen.sum()), -float(np.median(level)), MIN_INFORMATION)
-    if seen.sum() <= MIN_INFORMATION:
-        return np.asarray(total / d * np.eye(d))
-    seen *= total / seen.sum()
+    seen = np.minimum(np.maximum(seen, 0.0), MAX_INFORMATION)
+    known = float(seen.sum())
+    total = max(known, -median(level), MIN_INFORMATION)
+    if known <= MIN_INFORMATION:
+        return total / d * identity(d)
+    seen *= total / known
     return np.asarray((axes * (seen + UNEXPECTED_SHARE * total / d)) @ axes.T)
 
 
-@dataclass(frozen=True, eq=False)
-class LogLikelihoodFit:
-    """Gaussian-process fit to values at points z: a parabola plus ``bumps``."""
-
-    S: Array  # (d, d): the metric
-    moved: Array  # (m, d): the points times S
-    alpha: Array  # (m,): coefficients of the covariances with the points
-    bumps: Array | None  # (m, m): covariances of the departure from a parabola
-    length2: float  # squared length scale of a bump, in the metric
-
-    def information(self, share: Array) -> Array:
-        """Minus the mean Hessian at the first points, weighted by ``share``."""
-        F = -(self.moved.T * self.alpha) @ self.moved
-        if self.bumps is None:
-            return F
-        U, V = self.moved[: len(share)], self.moved
-        W = share[:, None] * self.bumps[: len(share)] * self.alpha / self.length2
-        cross = U.T @ W @ V
-        square = (U.T * W.sum(axis=1)) @ U + (V.T * W.sum(axis=0)) @ V - cross - cross.T
-        return np.asarray(F + W.sum() * self.S - square / self.length2)
+def median(values: Array) -> float:
+    """`numpy.median`, which takes 30 microseconds."""
+    n, order = len(values), np.sort(values)
+    return float(order[(n - 1) // 2] + order[n // 2]) / 2
 
 
-def fit_log_likelihood(z: Array, values: Array, S: Array) -> LogLikelihoodFit:
-    """Fit a parabola or a smooth function to values <= 0, whichever has more evidence."""
-    zS, total = z @ S, float(np.trace(S))
-    q = zS @ z.T
-    parabola = 0.5 * (1.0 + total + q) ** 2
-    square = np.maximum(q.diagonal()[:, None] + q.diagonal() - 2.0 * q, 0.0)
-    length2 = SQUARED_LENGTH * total
-    bumps = (1.0 + total) ** 2 * np.exp(-0.5 * square / length2)
-    noise = (ACCURACY * (1.0 - values)) ** 2 + REGRESSION_JITTER * parabola.diagonal().max()
-    plain, plain_evidence = regression(parabola, noise, values)
-    bumpy, bumpy_evidence = regression(parabola + bumps, noise, values)
-    if bumpy_evidence > plain_evidence:
-        return LogLikelihoodFit(S, zS, bumpy, bumps, length2)
-    return LogLikelihoodFit(S, zS, plain, None, length2)
-
-
-def regression(covariance: Array, noise: Array, values: Array) -> tuple[Array, float]:
-    """Return the coefficients of a Gaussian process and its log marginal likelihood."""
-    lapack = scipy.linalg.lapack  # `cho_factor` and `cho_solve` take 20 us more
-    factor, failed = lapack.dpotrf(covariance + np.diag(noise), lower=1, clean=0)
-    if failed:
+def fitted_information(z: Array, values: Array, S: Array, share: Array) -> Array:
+    """Minus the mean Hessian, at the first points, of the function fitted to values <= 0 at z."""
+    moved = z @ S
+    F, regular = mean_curvature(moved, moved @ z.T, S, values, share)
+    if not regular:
         raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
-    alpha, _ = lapack.dpotrs(factor, values, lower=1)
-    return alpha, float(-0.5 * values @ alpha - np.log(factor.diagonal()).sum())
+    return np.asarray(F)

@@ -180,17 +180,25 @@ def reseeding(model: CarryingModel) -> Callable[[int], Any] | None:
 
 def gather(carry: Carry, index: Indices) -> Carry:
     """Take the rows ``index`` of every array of a carry."""
+
+    def rows(array: Array) -> Array:
+        if array.strides[0] == 0 and len(array):  # a broadcast row stays one
+            return np.broadcast_to(array[0], (len(index), *array.shape[1:]))
+        return array.take(index, axis=0)
+
+    return mapped(rows, carry)
+
+
+def mapped(f: Callable[[Array], Array], carry: Carry) -> Carry:
+    """Apply a function to every array of a carry."""
     if carry is None:
         return None
     if isinstance(carry, dict):
-        return {key: gather(value, index) for key, value in carry.items()}
+        return {key: mapped(f, value) for key, value in carry.items()}
     if isinstance(carry, tuple):
-        rows = (gather(value, index) for value in carry)
-        return type(carry)(*rows) if hasattr(carry, "_fields") else tuple(rows)
-    array = np.asarray(carry)
-    if array.strides[0] == 0 and len(array):  # a broadcast row stays one
-        return np.broadcast_to(array[0], (len(index), *array.shape[1:]))
-    return array.take(index, axis=0)
+        parts = [mapped(f, value) for value in carry]
+        return type(carry)(*parts) if hasattr(carry, "_fields") else tuple(parts)
+    return f(np.asarray(carry))
 
 
 def concatenate(carries: Sequence[Carry]) -> Carry:

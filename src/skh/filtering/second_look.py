@@ -30,6 +30,7 @@ mixture (`smoothed_looks`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class SecondLook:
         """Yield the points of each look; is sent their log-likelihoods; return the placement."""
         if isinstance(self.rule, SmoothingRule):
             smoothing = self.rule.smoothing(p, n)
-            return (yield from smoothed_looks(SecondLook(self.rule.rule), smoothing, p, n, rng))
+            return (yield from smoothed_looks(self._inside, smoothing, p, n, rng))
         points = self._points(p, n, rng)
         rows = pilot_rows(self.rule, len(points), pilot_parts(p, len(points)))
         if len(rows) < POINTS_PER_SLOPE * (p.d + 1) or not points.w[rows].any():
@@ -104,12 +105,12 @@ class SecondLook:
         verdict = judge(p, points, pilot, n)
         if verdict.fit is None:
             return (yield from _ordinary(points, rows, pilot, verdict))
-        looks, left, sure = [pilot], n - len(rows), verdict.sure(p)
+        looks, left, sure = [pilot], n - len(rows), verdict.sure
         while left > 0:
             fit = verdict.surrogate(looks, sure)
             m = look_size(n, left, p.d, sure, fit.floor)
             trial = not sure and m < left
-            target = fit.target(p, verdict.frame, m, sure, rng)
+            target = verdict.target(fit, p, m, sure, rng)
             given = target.points(self._guided_rule(target.q, fit, trial), m, rng)
             looks.append(Taken(given, (yield given), target, trial))
             left -= len(given)
@@ -125,7 +126,17 @@ class SecondLook:
         """
         if trial:
             return TRIAL_RULE
-        return self.rule if fit.floor or not q.covariances.any() else Matched(self.rule)
+        return self.rule if fit.floor or not q.covariances.any() else self._matched
+
+    @cached_property
+    def _inside(self) -> SecondLook:
+        """The plan for a mixture that is smoothed already."""
+        return SecondLook(unsmoothed(self.rule))
+
+    @cached_property
+    def _matched(self) -> Matched:
+        """The rule with the moments of its mixture."""
+        return Matched(self.rule)
 
     def _points(self, p: Predictive, n: int, rng: np.random.Generator) -> WeightedPoints:
         """Return the rule's points for ``p``, at most n, not displaced."""

@@ -17,15 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._numba.cholesky import invert_triangles, semidefinite_factors, widen_masses
-from skh._numba.component_densities import log_densities_along_axes, log_densities_skewed
+from skh._numba.component_densities import (
+    component_roots,
+    log_densities_along_axes,
+    log_densities_skewed,
+    mass_widths,
+)
 from skh._typing import Array
-
-EPSILON = float(np.finfo(float).eps)
-MASS_WIDTH = 1e-10  # least delta, relative to the mixture's standard deviations
-POINT_ROUNDING = 64 * EPSILON  # error of a point on a support, relative to its coordinates
-MIN_WIDTH = 1e-140  # its inverse, times another one, must not overflow
-CONSTANT = 1e-12  # a spread this small, relative to the values, is rounding
 
 
 class LogDensities(NamedTuple):
@@ -43,23 +41,28 @@ class LogDensities(NamedTuple):
         cls, weights: Array, means: Array, covariances: Array, mean: Array, variances: Array
     ) -> LogDensities:
         """Prepare the components of a mixture with this ``mean`` and these ``variances``."""
-        d = means.shape[1]
-        width, finest = mass_widths(means, variances)
-        common, roots, log_det = np.eye(d), np.ones((d, 1)), np.zeros(())
-        if covariances.ndim < 2:
-            sd = _deviations(covariances, width, finest)
-            roots, log_det = np.ascontiguousarray(1.0 / sd.T), -np.log(sd).sum(axis=1)
-        elif covariances.ndim == 2:
-            W, log_det = _inverse_roots(covariances[None], width, finest)
-            common = W[0]
-        else:
-            W, log_det = _inverse_roots(covariances, width, finest)
-            roots = np.ascontiguousarray(W.transpose(1, 2, 0))
+        d, mean, variances = len(mean), mean.copy(), variances.copy()  # writable, for Numba
+        if covariances.ndim == 1:
+            return cls._spherical(weights, means, covariances, mean, variances)
+        S = np.array(covariances if covariances.ndim else covariances * np.eye(d), ndmin=3)
+        W, centred, heights = component_roots(weights, means, S, mean, variances)
+        if len(W) < len(means):
+            return cls(mean, W[0], centred, np.ones((d, 1)), np.ones((d, d), bool), heights)
+        roots = np.ascontiguousarray(W.transpose(1, 2, 0))
+        return cls(mean, np.eye(d), centred, roots, (roots != 0.0).any(axis=-1), heights)
+
+    @classmethod
+    def _spherical(
+        cls, weights: Array, means: Array, covariances: Array, mean: Array, variances: Array
+    ) -> LogDensities:
+        """Prepare components with a variance each, the same in all directions."""
+        d, (width, finest) = len(mean), mass_widths(means, variances)
+        sd = np.sqrt(covariances)[:, None]
+        sd = np.where(sd > 0.0, np.maximum(sd, finest), width)
         with np.errstate(divide="ignore"):  # log of weight zero
-            heights = np.log(weights) + log_det - 0.5 * d * log(2 * pi)
-        centred = np.ascontiguousarray(common @ (means - mean).T)
-        used = (roots != 0.0).any(axis=-1)
-        return cls(mean, common, centred, roots, used, heights)
+            heights = np.log(weights) - np.log(sd).sum(axis=1) - 0.5 * d * log(2 * pi)
+        centred, roots = (np.ascontiguousarray(a.T) for a in (means - mean, 1.0 / sd))
+        return cls(mean, np.eye(d), centred, roots, np.ones((d, 1), bool), heights)
 
     def coordinates(self, x: Array) -> Array:
         """Map rows ``x`` to the coordinates of the means."""
@@ -71,36 +74,3 @@ class LogDensities(NamedTuple):
             along = log_densities_along_axes(z, self.means, self.roots, self.heights)
             return np.asarray(along)
         return np.asarray(log_densities_skewed(z, self.means, self.roots, self.used, self.heights))
-
-
-def mass_widths(means: Array, variances: Array) -> tuple[Array, Array]:
-    """Return the deltas, and the least standard deviations that points can resolve.
-
-    >>> mass_widths(np.array([[0.0, 5.0], [2.0, 5.0]]), np.array([1.0, 0.0]))[0]
-    array([1.e-10, 5.e-12])
-    """
-    size, sd = np.abs(means).max(axis=0), np.sqrt(variances)
-    varies = sd > CONSTANT * size
-    offset = np.divide(size, sd, out=np.zeros(len(sd)), where=varies).max()
-    share = max(MASS_WIDTH, POINT_ROUNDING * float(offset))
-    constant = np.where(size > 0.0, CONSTANT * size, share)
-    width = np.maximum(np.where(varies, share * sd, constant), MIN_WIDTH)
-    return width, np.maximum(EPSILON * size, MIN_WIDTH)
-
-
-def _deviations(variances: Array, width: Array, finest: Array) -> Array:
-    """Standard deviations along the axes, (K, d) or (1, d), of spherical components."""
-    sd = np.sqrt(np.atleast_1d(variances))[:, None]
-    return np.where(sd > 0.0, np.maximum(sd, finest), width)
-
-
-def _inverse_roots(S: Array, width: Array, finest: Array) -> tuple[Array, Array]:
-    """Inverse roots W of covariances (K, d, d), and the logarithms of their determinants."""
-    L, order, rank = semidefinite_factors(np.ascontiguousarray(S))
-    axes = np.arange(S.shape[-1])
-    free = L[:, axes, axes] > 0.0
-    widen_masses(L, order, rank, width)
-    L[:, axes, axes] = np.where(free, np.maximum(L[:, axes, axes], finest), L[:, axes, axes])
-    W = np.empty(L.shape)
-    invert_triangles(W, L, order)
-    return W, -np.log(L[:, axes, axes]).sum(axis=1)

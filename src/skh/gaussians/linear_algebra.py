@@ -11,7 +11,15 @@ from math import log, pi
 
 import numpy as np
 
-from skh._numba.cholesky import SINGULAR_VARIANCE, factor, invert_lower, semidefinite_factors
+from skh._numba.cholesky import (
+    SINGULAR_VARIANCE,
+    factor,
+    has_positive_pivots,
+    inverse_roots,
+    invert_lower,
+    semidefinite_factors,
+)
+from skh._numba.spreads import deviations_or_tiny, regular_root
 from skh._typing import Array
 from skh.gaussians.units import (
     correlations,
@@ -22,8 +30,6 @@ from skh.gaussians.units import (
 )
 
 ASYMMETRY_TOLERANCE = 1e-8  # tolerated asymmetry of a correlation
-RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
-MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
 NEGATIVE_TOLERANCE = 1e-8  # tolerated negative eigenvalue of a correlation matrix
 CANCELLED = 1e-14  # a sum this small, relative to its terms, is rounding
 NO_VARIANCE = 1e-10  # variances below zero by less, relative to the largest entry, are zero
@@ -61,14 +67,6 @@ def _regular(L: Array, S: Array) -> Array:
     """Whether S = L L' is positive definite beyond rounding, for each matrix of a stack."""
     pivots = np.linalg.diagonal(L) ** 2
     return np.asarray((pivots > SINGULAR_VARIANCE * np.linalg.diagonal(S)).all(axis=-1))
-
-
-def _certainly_regular(L: Array, S: Array) -> bool:
-    """Whether all pivots exceed rounding, which the inverse of the least one before multiplies."""
-    relative = np.linalg.diagonal(L) ** 2 / np.linalg.diagonal(S)
-    before = np.minimum.accumulate(relative, axis=-1)[..., :-1]
-    certain = (before * relative[..., 1:] > SINGULAR_VARIANCE).all()
-    return bool(certain and (relative[..., :1] > SINGULAR_VARIANCE).all())
 
 
 def transpose(A: Array) -> Array:
@@ -149,20 +147,17 @@ def factorize(S: Array) -> tuple[Array, Array]:
     For singular S the columns of L that belong to coordinates without variance of their own are
     zero, so that L z lies in the range of S up to rounding.
     """
-    try:
-        L = np.asarray(np.linalg.cholesky(S))
-        if _certainly_regular(L, S):
-            return S, L
-    except np.linalg.LinAlgError:
-        pass
-    L, regular = _semidefinite_factors(S)
+    stack = np.array(S, order="C").reshape(-1, *S.shape[-2:])  # a writable copy
+    L, _, rank = semidefinite_factors(stack)
+    L, regular = L.reshape(S.shape), (rank == S.shape[-1]).reshape(S.shape[:-2])
+    if regular.all():
+        return S, L
     return np.where(regular[..., None, None], S, symmetric(L @ transpose(L))), L
 
 
-def _semidefinite_factors(S: Array) -> tuple[Array, Array]:
-    """Return L with L L' = S, for singular S as well, and whether each matrix is regular."""
-    L, _, rank = semidefinite_factors(np.ascontiguousarray(S).reshape(-1, *S.shape[-2:]))
-    return L.reshape(S.shape), (rank == S.shape[-1]).reshape(S.shape[:-2])
+def is_positive_definite(S: Array) -> bool:
+    """Whether a new matrix, or each of a stack, has a Cholesky factor; overwrites ``S``."""
+    return bool(has_positive_pivots(S.reshape(-1, *S.shape[-2:])))
 
 
 def check_and_factorize(name: str, S: Array) -> tuple[Array, Array]:
@@ -198,17 +193,33 @@ def standard_deviations(variances: Array, values: Array) -> Array:
     >>> standard_deviations(np.array([4.0, 1e-32, 0.0]), np.array([[1.0, 3.0, 0.0]]))
     array([2.e+00, 3.e-06, 1.e+00])
     """
-    sd, size = np.sqrt(np.maximum(variances, 0.0)), np.abs(values).max(axis=0)
-    nothing = np.where(size > 0.0, 1e-6 * size, 1.0)  # replaces spreads within rounding
-    return np.maximum(np.where(sd > RELATIVE_ROUNDING * size, sd, nothing), MIN_DEVIATION)
+    return np.asarray(deviations_or_tiny(variances.copy(), _read_only(values)))
+
+
+def regularized_root(P: Array, values: Array, jitter: float) -> tuple[Array, Array]:
+    """Return lower triangular L with L L' = P + ``jitter`` times the variances, and L^-1.
+
+    P is the covariance of the columns of ``values``; for zeros see `standard_deviations`.
+    """
+    L, T = regular_root(np.array(P), _read_only(values), jitter)
+    return np.asarray(L), np.asarray(T)
+
+
+def _read_only(values: Array) -> Array:
+    """Return a read-only view; Numba would compile again for a writable array."""
+    view = np.ascontiguousarray(values).view()
+    view.setflags(write=False)
+    return view
 
 
 def inverse_root(B: Array) -> Array:
     """Lower triangular W with W'W = B^-1, for B = I + A with positive semi-definite A."""
-    try:
-        L = np.linalg.cholesky(B)
-    except np.linalg.LinAlgError:  # A is so large that rounding hides I
-        L = np.linalg.cholesky(B * (1.0 + HIDDEN_IDENTITY * np.eye(B.shape[-1])))
+    stack = np.ascontiguousarray(B).reshape(-1, *B.shape[-2:])
+    W = np.empty(stack.shape)
+    if inverse_roots(W, stack):
+        return W.reshape(B.shape)
+    # A is so large that rounding hides I
+    L = np.linalg.cholesky(B * (1.0 + HIDDEN_IDENTITY * np.eye(B.shape[-1])))
     return inverse_triangle(np.asarray(L))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
+from skh._numba.array_checks import first_not_finite
 from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
 from skh._numba.resampling import inverse_transform, look_up
 from skh._runtime.threads import in_threads
@@ -123,9 +124,8 @@ class GaussianMixture:
     def covariance_of_means(self) -> Array:
         """Covariance of the components' means, ``(d, d)``."""
         with np.errstate(over="ignore", invalid="ignore"):
-            centred = self.means - self.mean
-            covariance: Array = (self.weights * centred.T) @ centred
-        if not np.isfinite(covariance).all():
+            covariance: Array = (self.weights * (e := self.means - self.mean).T) @ e
+        if first_not_finite(covariance.ravel()) >= 0:
             raise ValueError(
                 "means must be close enough to each other to have a finite covariance, got "
                 f"numbers from {self.means.min():g} to {self.means.max():g}"
@@ -252,7 +252,7 @@ class GaussianMixture:
     def densities(self) -> LogDensities:
         """Log-densities of the components, prepared for many points."""
         variances = self.covariance.diagonal()
-        return LogDensities.of(self.weights, self.means, self.covariances, self.mean, variances)
+        return LogDensities.of(self._weights, self._means, self.covariances, self.mean, variances)
 
     def log_densities(self, x: Array) -> Array:
         """``log(weights[k] N(x | means[k], covariances[k]))`` for rows x, ``(n, K)``.

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from skh._numba.spreads import MIN_DEVIATION, RELATIVE_ROUNDING
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import (
-    MIN_DEVIATION,
-    RELATIVE_ROUNDING,
     inverse_triangle,
+    is_positive_definite,
     symmetric,
     transpose,
 )
@@ -70,11 +70,7 @@ def split(
 
 def all_resolved(p: GaussianMixture, resolution: Array) -> bool:
     """Whether every component is wide enough in every direction for the resolution."""
-    try:
-        np.linalg.cholesky(p.matrices - RESOLVED_VARIANCE * resolution)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    return is_positive_definite(p.matrices - RESOLVED_VARIANCE * resolution)
 
 
 class _View:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from skh._numba.units import set_units
 from skh._typing import Array
-
-UNIT_BITS = 16  # units are powers of 2^16, relative to the largest
-MOST_BITS = 960  # of a unit; smaller ones could underflow
 
 
 def units(sizes: Array) -> Array:
@@ -21,10 +19,9 @@ def units(sizes: Array) -> Array:
     >>> (units(np.array([3.0, 2e-3, 0.0, 2e-9])) * 2.0**16).astype(int)
     array([65536, 65536, 65536,     1])
     """
-    bits = np.frexp(sizes)[1]
-    largest = np.where(sizes > 0.0, bits, -MOST_BITS).max(axis=-1, keepdims=True)
-    below = np.where(sizes > 0.0, np.minimum(largest - bits, MOST_BITS), 0)
-    return np.asarray(np.ldexp(1.0, -UNIT_BITS * (below // UNIT_BITS)))
+    unit = np.empty(sizes.shape)
+    set_units(unit.reshape(-1, sizes.shape[-1]), np.array(sizes).reshape(-1, sizes.shape[-1]))
+    return unit
 
 
 def deviations(S: Array) -> Array:
@@ -49,6 +46,8 @@ def divide(S: Array, B: Array) -> Array:
 def divide_lower(L: Array, b: Array) -> Array:
     """``L^-1 b`` for matrices L (..., d, d), such as Cholesky factors, and vectors b (..., d)."""
     unit = units(np.abs(L).max(axis=-1))
+    if L.ndim == 2 and b.ndim == 2:  # one factorisation for all
+        return np.asarray(np.linalg.solve(L / unit[:, None], (b / unit).T).T)
     return np.asarray(np.linalg.solve(L / unit[..., None], (b / unit)[..., None])[..., 0])
 
 

@@ -39,9 +39,6 @@ from skh._typing import Array
 from skh.geometry import rotation
 from skh.geometry.stack import State, described
 
-ANGLE_ROUNDING = 1e-12  # radians; smaller steps of the mean end the iteration
-MOST_STEPS = 1_000  # of the mean; usually two, more if weights are spread round the circle
-
 
 class Pose(NamedTuple):
     """Positions (..., 3) and rotations (..., 3, 3) from body to world coordinates.
@@ -238,21 +235,14 @@ class Angles:
         return self._wrapped(_vectors("states", states, self.d) - origins)
 
     def mean(self, states: ArrayLike, w: ArrayLike | None = None) -> Array:
-        """Weighted mean; for angles iterated from the direction of the mean vector.
-
-        Each step adds the mean difference of the angles from the guess.  It is the last unless a
-        difference wraps, and then it decreases the sum of squares.
-        """
+        """Weighted mean; for angles see `_numba.rotations.mean_angle`."""
         states = _checks.points("states", states, self.d)
         w = _probabilities(w, len(states))
-        guess, turning = w @ states, list(self.angles)
-        guess[turning] = np.angle(w @ np.exp(1j * states[:, turning]))
-        for _ in range(MOST_STEPS):
-            step = w @ self.minus(states, guess)
-            guess = guess + step
-            if np.abs(step[turning]).max(initial=0.0) < ANGLE_ROUNDING:
-                break
-        return self._wrapped(guess)
+        mean = w @ states
+        mean += w @ (states - mean)  # less rounding
+        for j in self.angles:
+            mean[j] = compiled.mean_angle(states[:, j].copy(), w)
+        return self._wrapped(mean)
 
     def checked(self, name: str, states: Any, *rows: int) -> Array:
         """Validate one row of d numbers, or ``rows`` of them."""
@@ -292,9 +282,8 @@ def wrap(angle: ArrayLike) -> Array:
     >>> wrap([3.0, 4.0, -np.pi]).round(4)
     array([ 3.    , -2.2832,  3.1416])
     """
-    angle = _checks.floats("angle", angle)
-    if np.isinf(angle).any():
-        raise ValueError(f"angle must be finite, got {angle}")
-    angle = np.fmod(angle, 2 * np.pi)  # exact, in (-2 pi, 2 pi), and so are the sums below
-    angle = np.where(angle > np.pi, angle - 2 * np.pi, angle)
-    return np.asarray(np.where(angle <= -np.pi, angle + 2 * np.pi, angle) + 0.0)  # not -0.0
+    given = _checks.floats("angle", angle)
+    angle = np.array(given, order="C")  # a copy
+    if compiled.wrap_angles(angle.reshape(-1)) >= 0:
+        raise ValueError(f"angle must be finite, got {given}")
+    return angle

@@ -109,13 +109,9 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
         raise ValueError(f"R must have shape (n, 3, 3) with n >= 1, got {R.shape}")
     w = np.full(len(R), 1 / len(R)) if w is None else _checks.probabilities("w", w)
     _checks.same_length("w", w, "R", len(R))
-    M, rows = projected(np.tensordot(w, R, 1)), _input(R, 2)
-    for _ in range(50):  # Gauss-Newton
-        step = w @ compiled.between(_input(M, 2), rows)
-        M = M @ compiled.exponentials(_input(step, 1))[0]
-        if np.abs(step).max() < 1e-15:
-            break
-    return M
+    rows = np.array(R, order="C")  # writable, for Numba
+    guess = (w @ rows.reshape(len(w), 9)).reshape(3, 3)
+    return np.asarray(compiled.mean_rotation(projected(guess), rows, w))
 
 
 def projected(A: Array) -> Array:

@@ -19,9 +19,9 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import RNG, Array, Indices
-from skh.gaussians.linear_algebra import apply, inverse_triangle, symmetric, transpose
+from skh.gaussians.linear_algebra import apply, factorize, regularized_root, transpose
 from skh.gaussians.mixture import GaussianMixture
-from skh.kernels.adaptive import covariance_factor
+from skh.kernels.adaptive import METRIC_JITTER
 from skh.rules.ancestor_sampling import sample_ancestors
 from skh.rules.base import Rule, WeightedPoints, check_call, checked_points
 from skh.rules.parts import place_in_parts
@@ -68,8 +68,7 @@ def match_moments(p: GaussianMixture, points: WeightedPoints) -> Array:
     """Move points by the least linear map to the moments of ``p``, on the support of ``p``."""
     if not p.covariance.any():  # the state is known
         return points.x
-    L = covariance_factor(p)
-    white = inverse_triangle(L)
+    L, white = regularized_root(p.covariance, p.means, METRIC_JITTER)
     z = white @ (points.x - p.mean).T
     moved = np.asarray(matched(z, points.w) - z).T
     return points.x + apply(_free_axes(p, white, points.component), moved) @ L.T
@@ -90,6 +89,7 @@ def matched(z: Array, w: Array) -> Array:
 
 def _free_axes(p: GaussianMixture, white: Array, component: Indices) -> Array:
     """Projections to the directions in which components have a spread, in units of ``p``."""
-    variances, axes = np.linalg.eigh(symmetric(white @ p.matrices @ white.T))
+    root = white @ factorize(p.matrices)[1]  # less rounding than white S white'
+    variances, axes = np.linalg.eigh(root @ transpose(root))
     free = (axes * (variances > SINGULAR_SHARE)[..., None, :]) @ transpose(axes)
     return free[component] if free.ndim == 3 else free

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skh._typing import Array, Indices
-from skh.gaussians.linear_algebra import standard_deviations, symmetric
+from skh.gaussians.linear_algebra import is_positive_definite, standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.gaussians.separation import MIN_PART_POINTS, split
@@ -118,11 +118,7 @@ def share_of_components(n: int, d: int) -> float:
 
 def has_wide_components(p: GaussianMixture, share: float) -> bool:
     """Whether each component has this share of the variance in every direction."""
-    try:
-        np.linalg.cholesky(p.matrices - share * p.covariance)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    return is_positive_definite(p.matrices - share * p.covariance)
 
 
 def distant_parts(p: GaussianMixture, index: Indices) -> Iterator[Indices]:

@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from skh._numba.likelihood_fit import relative_to_best
 from skh._typing import Array
-from skh.filtering.likelihood_information import relative_to_best
 from skh.filtering.surrogates.parabola import (
     VARIANCES_OF_INFORMATION,
     Parabola,

@@ -26,20 +26,21 @@ from math import sqrt
 
 import numpy as np
 
+from skh._numba.evidence import most_evident
 from skh._typing import Array, Indices
-from skh.filtering.likelihood_information import UNEXPECTED_SHARE
+from skh.filtering.likelihood_information import UNEXPECTED_SHARE, median
 from skh.filtering.surrogates.target import Target
 from skh.gaussians.bump import Bump
-from skh.gaussians.linear_algebra import factorize, inverse_triangle, symmetric
+from skh.gaussians.linear_algebra import factorize, regularized_root, symmetric
 from skh.gaussians.mixture import GaussianMixture
-from skh.kernels.adaptive import covariance_factor
+from skh.kernels.adaptive import METRIC_JITTER
 
-NOISES = (1e-6, 1e-3, 0.03, 0.3)  # a: noise of a log-likelihood over 1 + its depth below the best
+# a: noise of a log-likelihood over 1 + its depth below the best
+NOISES = np.array([1e-6, 1e-3, 0.03, 0.3])
 AMPLITUDES = tuple(4.0**k for k in range(-4, 5))  # tau, without unit
 VARIANCES_OF_INFORMATION = (0.0, 0.25)  # kappa where F is known: H is F, or F within about 70 %
 RELEARNED = 3  # fits without information whose S is the curvature of the previous fit
 LEAST_SPREAD = 1e-300  # variance of log-likelihoods, to divide by
-LEAST_FREEDOM = 1e-15  # share of a value that its fit leaves as residual; less is rounding
 TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
 REGRESSION_RIDGE = 1e-6  # of c and b where H was clamped, relative to the features' unit
 
@@ -55,8 +56,7 @@ class Whitening:
     @classmethod
     def of(cls, p: GaussianMixture) -> Whitening:
         """Coordinates for the mixture ``p``."""
-        L = covariance_factor(p)
-        return cls(p.mean, L, inverse_triangle(L))
+        return cls(p.mean, *regularized_root(p.covariance, p.means, METRIC_JITTER))
 
     def __call__(self, x: Array) -> Array:
         """Coordinates of the rows of ``x``."""
@@ -93,7 +93,11 @@ class Parabola:
         self, p: GaussianMixture, frame: Whitening, m: int, sure: bool, rng: np.random.Generator
     ) -> Target:
         """Return p times the exponential of the parabola, or of a flatter one if not ``sure``."""
-        bump = frame.bump(self).power(1.0 if sure else TRIAL_POWER)
+        return self.product(p, frame, 1.0 if sure else TRIAL_POWER)
+
+    def product(self, p: GaussianMixture, frame: Whitening, power: float = 1.0) -> Target:
+        """Return p times a power of the exponential of the parabola."""
+        bump = frame.bump(self).power(power)
         q, log_norm = p.times(bump)
         return Target(q, bump.log, log_norm)
 
@@ -142,7 +146,7 @@ def squares(z: Array, H: Array) -> Array:
 
 def uninformed(d: int, level: Array) -> Prior:
     """Prior without knowledge, scaled to the spread of the values."""
-    scale = max(-float(np.median(level)), 1.0) / d
+    scale = max(-median(level), 1.0) / d
     return Prior(np.zeros((d, d)), scale * np.eye(d), 1.0)
 
 
@@ -163,8 +167,14 @@ def fit_parabola(z: Array, level: Array, information: Array | None) -> Parabola:
             prior = replace(informed(fits[-1].parabola().H, 1.0), H0=fits[0].prior.H0)
             fits.append(Regression(prior, z, level, 1.0 - level))
     else:
-        choices = (informed(information, kappa) for kappa in VARIANCES_OF_INFORMATION)
-        fits += [Regression(prior, z, level, 1.0 - level) for prior in choices]
+        known, free = VARIANCES_OF_INFORMATION
+        prior = informed(information, free)
+        features, root = prior.features(z)
+        linear, fixed = (features[:, : z.shape[1] + 1], root), replace(prior, kappa=known)
+        fits += [
+            Regression(fixed, z, level, 1.0 - level, features=linear),
+            Regression(prior, z, level, 1.0 - level, features=(features, root)),
+        ]
     return max(fits, key=lambda fit: fit.evidence).parabola()
 
 
@@ -182,24 +192,15 @@ class Regression:
     ) -> None:
         self.prior, self.z, self.level, self.size = prior, z, level, size
         known, self.root = prior.features(z) if features is None else features
-        self.y = (level + 0.5 * squares(z, prior.H0)) / size
-        self.U, sigma, self.Vt = np.linalg.svd(known / size[:, None], full_matrices=False)
-        v = self.U.T @ self.y
-        self.rest = self.y - self.U @ v  # beyond all features
-        tau, noise = np.array(amplitudes)[:, None, None], np.array(NOISES)[:, None] ** 2
-        variances = tau * sigma**2 + noise
-        beyond = float(self.rest @ self.rest) / noise + (len(z) - len(v)) * np.log(noise)
-        evidence = -0.5 * ((v * v / variances + np.log(variances)).sum(-1) + beyond[:, 0])
-        i, j = np.unravel_index(int(evidence.argmax()), evidence.shape)
-        self.evidence = float(evidence[i, j])
-        self.kept = noise[j, 0] / variances[i, j]  # share of v that the fit leaves as residual
-        self.theta = self.Vt.T @ (tau[i, 0, 0] * sigma / variances[i, j] * v)
-        self.v = v
+        U, sigma, Vt = np.linalg.svd(known / size[:, None], full_matrices=False)
+        y = (level + 0.5 * squares(z, prior.H0)) / size
+        self.evidence, scaled, error = most_evident(U, sigma, y, np.array(amplitudes), NOISES)
+        self.theta, self.error = Vt.T @ scaled, size * error  # at each point without its value
 
     def parabola(self) -> Parabola:
         """Return the posterior mean, with H clamped to be positive semi-definite."""
         c, b, H, clamped = self.coefficients()
-        error = self._errors_left_out()
+        error = self.error
         if clamped:  # the regression's errors are not those of what is returned
             own = self.level - (c + self.z @ b - 0.5 * squares(self.z, H))
             error = np.where(np.abs(own) > np.abs(error), own, error)
@@ -222,13 +223,6 @@ class Regression:
         """Values of the parabola at the points."""
         c, b, H, _ = self.coefficients()
         return np.asarray(c + self.z @ b - 0.5 * squares(self.z, H))
-
-    def _errors_left_out(self) -> Array:
-        """Errors of the fit at each point without its value, by the smoother's diagonal."""
-        residual = self.U @ (self.kept * self.v) + self.rest
-        U2 = self.U * self.U
-        free = U2 @ self.kept + np.maximum(1.0 - U2.sum(axis=1), 0.0)
-        return np.asarray(self.size * residual / np.maximum(free, LEAST_FREEDOM))
 
     def _refitted(self, H: Array) -> tuple[float, Array]:
         """Fit c and b again for given H."""

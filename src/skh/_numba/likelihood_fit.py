@@ -1,0 +1,131 @@
+"""The fit of `filtering.likelihood_information` to log-likelihoods: two Gaussian processes."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import numpy as np
+
+from skh._numba.compiling import compiled, inlined
+from skh._numba.extrema import highest
+from skh._numba.kernel_rows import set_exp
+from skh._numba.simplex_qp import backward, forward, leading_dot
+from skh._numba.vectors import add_scaled, dot, fill
+
+DEPTH_LIMIT = 1e12  # keeps squares finite
+ACCURACY = 0.05  # of f, relative to 1 + depth below the best: the maximum matters most
+SQUARED_LENGTH = 0.3  # of departures from a parabola, relative to the state's spread
+REGRESSION_JITTER = 1e-12  # relative to the largest prior variance
+
+
+@compiled
+def relative_to_best(log_likelihood):
+    """Subtract the largest log-likelihood; -inf becomes the smallest finite value."""
+    top, least = highest(log_likelihood), 0.0
+    level = np.empty(log_likelihood.size)
+    for i in range(level.size):
+        if log_likelihood[i] > -np.inf:
+            level[i] = max(log_likelihood[i] - top, -DEPTH_LIMIT)
+            least = min(least, level[i])
+    for i in range(level.size):
+        if not log_likelihood[i] > -np.inf:
+            level[i] = least
+    return level
+
+
+@inlined
+def set_bumps(bumps, q, total):
+    """Set covariances of the departure from a parabola, for products ``q`` of the points."""
+    rate, height = 0.5 / (SQUARED_LENGTH * total), (1.0 + total) ** 2
+    for i in range(len(q)):
+        row = bumps[i]
+        for j in range(row.size):
+            row[j] = max(q[i, i] + q[j, j] - 2.0 * q[i, j], 0.0)
+        set_exp(row, row, height, rate)
+
+
+@compiled
+def regression(A, values, alpha):
+    """Set the coefficients of a Gaussian process with covariance ``A``, noise included.
+
+    Return the log marginal likelihood, NaN if A is not positive definite; A becomes its factor.
+    """
+    n, evidence = len(A), 0.0
+    for i in range(n):
+        row = A[i]
+        forward(A, i, row)
+        pivot = row[i] - leading_dot(row, row, i)
+        if not pivot > 0.0:
+            return np.nan
+        row[i] = sqrt(pivot)
+        evidence -= log(row[i])
+        alpha[i] = values[i]
+    forward(A, n, alpha)
+    evidence -= 0.5 * dot(alpha, alpha)
+    backward(A, n, alpha)
+    return evidence
+
+
+@compiled
+def mean_curvature(moved, q, S, values, share):
+    """Minus the mean Hessian of the likelier fit, at the first points, weighted by ``share``.
+
+    ``moved`` (m, d) are the points times the metric ``S``, ``q`` (m, m) their products with the
+    points.  The second result says whether both covariances were positive definite.
+    """
+    (m, d), total = moved.shape, 0.0
+    for j in range(d):
+        total += S[j, j]
+    plain, bumps, bumpy = np.empty((m, m)), np.empty((m, m)), np.empty((m, m))
+    set_bumps(bumps, q, total)
+    largest = 0.0
+    for i in range(m):
+        for j in range(m):
+            plain[i, j] = 0.5 * (1.0 + total + q[i, j]) ** 2
+        largest = max(largest, plain[i, i])
+    for i in range(m):
+        plain[i, i] += (ACCURACY * (1.0 - values[i])) ** 2 + REGRESSION_JITTER * largest
+        for j in range(m):
+            bumpy[i, j] = plain[i, j] + bumps[i, j]
+    alpha, other, F = np.empty(m), np.empty(m), np.zeros((d, d))
+    evidence, other_evidence = regression(plain, values, alpha), regression(bumpy, values, other)
+    if other_evidence > evidence:
+        alpha = other
+        add_bumps(F, moved, S, alpha, bumps, share, SQUARED_LENGTH * total)
+    for i in range(m):
+        add_product(F, moved[i], moved[i], -alpha[i])
+    return F, evidence + other_evidence == evidence + other_evidence
+
+
+@compiled
+def add_product(F, u, v, a):
+    """``F += a u v'``."""
+    for r in range(u.size):
+        for c in range(v.size):
+            F[r, c] += a * u[r] * v[c]
+
+
+@inlined
+def add_bumps(F, moved, S, alpha, bumps, share, length2):
+    """Add the curvature of the departure from a parabola: of each bump S - e e' / length2.
+
+    Here e = u - v for two points; the coefficients of v v' are added to ``alpha``.
+    """
+    total, sum_of_v = 0.0, np.empty(len(S))
+    weights = np.zeros(alpha.size)
+    for i in range(share.size):
+        u, row = moved[i], 0.0
+        fill(sum_of_v, 0.0)
+        for j in range(alpha.size):
+            weight = share[i] * bumps[i, j] * alpha[j] / length2
+            row += weight
+            weights[j] += weight
+            add_scaled(sum_of_v, moved[j], weight)
+        add_product(F, u, u, -row / length2)
+        add_product(F, u, sum_of_v, 1.0 / length2)
+        add_product(F, sum_of_v, u, 1.0 / length2)
+        total += row
+    for j in range(alpha.size):
+        alpha[j] += weights[j] / length2
+    for r in range(len(S)):
+        add_scaled(F[r], S[r], total)

@@ -1,0 +1,49 @@
+"""Spreads and roots in a few coordinates, where calls of NumPy take longer than the sums."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from skh._numba.cholesky import invert_lower
+from skh._numba.compiling import compiled
+
+RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
+INSTEAD_OF_ZERO = 1e-6  # replaces spreads within rounding, relative to the values
+MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
+
+
+@compiled
+def deviations_or_tiny(variances, values):
+    """`gaussians.linear_algebra.standard_deviations`."""
+    sd = np.empty(variances.size)
+    for j in range(sd.size):
+        size = 0.0
+        for i in range(len(values)):
+            size = max(size, abs(values[i, j]))
+        sd[j] = sqrt(max(variances[j], 0.0))
+        if not sd[j] > RELATIVE_ROUNDING * size:
+            sd[j] = INSTEAD_OF_ZERO * size if size > 0.0 else 1.0
+        sd[j] = max(sd[j], MIN_DEVIATION)
+    return sd
+
+
+@compiled
+def regular_root(P, values, jitter):
+    """`gaussians.linear_algebra.regularized_root`."""
+    d, variances = len(P), np.empty(len(P))
+    for j in range(d):
+        variances[j] = P[j, j]
+    sd, L, T = deviations_or_tiny(variances, values), np.zeros((1, d, d)), np.empty((1, d, d))
+    for j in range(d):
+        for i in range(j, d):
+            entry = P[i, j] / sd[i] / sd[j] + (jitter if i == j else 0.0)
+            for k in range(j):
+                entry -= L[0, i, k] * L[0, j, k]
+            L[0, i, j] = entry / L[0, j, j] if i > j else sqrt(entry)
+    for i in range(d):
+        for j in range(i + 1):
+            L[0, i, j] *= sd[i]
+    invert_lower(T, L)
+    return L[0], T[0]

@@ -160,6 +160,23 @@ def test_workers_and_units_change_nothing_and_the_best_of_several_starts_is_kept
     assert other.optima[0][1] >= other.optima[1][1]
 
 
+def test_a_state_that_hardly_moves_is_left_again():
+    """Fixed particles mislead there: transitions are much narrower than particles are spaced."""
+    bounds = {"rho": (-1, 1), **POSITIVE}
+    ys = autoregression(0.5, 0.7, 0.9).simulate(25, rng=20)[1]
+    start = {"rho": 0.9999, "q": 0.012, "r": 1.4}
+    found = skh.fit(autoregression, ys, start, bounds=bounds, n=15, rng=0)
+
+    def f(z):
+        values = {"rho": np.tanh(z[0]), "q": np.exp(z[1]), "r": np.exp(z[2])}
+        return exact(values, ys)
+
+    best = optimize.minimize(lambda z: -f(z), [1.5, -0.7, -0.4], method="Nelder-Mead")
+    assert found.converged, found.message
+    assert f([4.0, np.log(0.012), np.log(1.4)]) < -best.fun - 5
+    assert -best.fun - exact(found.parameters, ys) < 0.02
+
+
 def test_free_parameters_are_found_in_any_units():
     c, ys = 1e-9, np.array([3.1, 2.7, 3.3, 2.9, 3.0, 3.2])
 

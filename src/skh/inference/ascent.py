@@ -22,6 +22,7 @@ from skh.inference.problem import Problem, described
 FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 8.0, 0.02  # in standard errors
 JUMP = 0.02  # of the evidence from run to run, by which a gain may be missed
 IMPOSSIBLE = 1e6  # stands for a log-evidence of minus infinity
+TOO_NOISY = "stopped: the evidence is too noisy"
 
 
 class Step(NamedTuple):
@@ -148,10 +149,11 @@ class Climber:
 
     def _ended(self, ascent: Ascent, here: LocalEvidence, metric: Metric, outcome: str) -> Ascent:
         """End the search, or go on: elsewhere, or by filters if fixed particles mislead it."""
-        if (z := here.elsewhere(self.problem, metric)) is not None:
+        smooth = self.verified and here.local is not self.problem
+        misled = outcome == TOO_NOISY or (smooth and not here.agrees(self.problem, metric))
+        if (z := here.elsewhere(self.problem, metric, everywhere=misled)) is not None:
             return replace(ascent, z=z, scales=None, radius=FIRST_RADIUS, gain=np.inf)
-        smooth = here.local is not self.problem
-        if not (smooth and self.verified) or here.agrees(self.problem, metric):
+        if not (smooth and misled):
             return replace(ascent, outcome=outcome)
         self.here = None
         return replace(ascent, jumping=True, scales=None, radius=FIRST_RADIUS, gain=np.inf)
@@ -165,8 +167,9 @@ class Climber:
             radius = length / 3
             lost = Step(self.bounds.named(here.z), here.log_evidence, np.nan, radius)
             ascent = replace(ascent, radius=radius, gain=np.inf, steps=(*ascent.steps, lost))
-            stuck = radius < SMALLEST_RADIUS
-            return replace(ascent, outcome="stopped: the evidence is too noisy" if stuck else "")
+            if radius < SMALLEST_RADIUS:  # the gains that were expected are never there
+                return self._ended(ascent, here, metric, TOO_NOISY)
+            return ascent
         self.here = there
         radius = ascent.radius
         if actual > 0.7 * gain and length > 0.9 * radius:

@@ -201,12 +201,15 @@ class LocalEvidence:
         with np.errstate(invalid="ignore"):
             return bool((np.abs(actual - expected) < 0.05 + 0.3 * np.abs(expected)).all())
 
-    def elsewhere(self, problem: Problem, metric: Metric) -> Array | None:
+    def elsewhere(
+        self, problem: Problem, metric: Metric, *, everywhere: bool = False
+    ) -> Array | None:
         """Return a better point far along a parameter that hardly matters here, if there is one.
 
         A variance that is far too small is on a plateau, say, with a maximum beyond it.
+        ``everywhere``: along any parameter with bounds.
         """
-        flat = np.flatnonzero((metric.scales > FLAT) & ~self.bounds.unbounded)
+        flat = np.flatnonzero((everywhere | (metric.scales > FLAT)) & ~self.bounds.unbounded)
         Z = [self.z + step * axis for axis in np.eye(len(self.z))[flat] for step in FAR_STEPS]
         if not Z:
             return None

@@ -72,7 +72,7 @@ def test_modes_of_the_default_rule_have_unit_spread(d, n, distance):
     means = np.zeros((2, d))
     means[:, 0] = -distance / 2, distance / 2
     p = skh.GaussianMixture([0.5, 0.5], means, np.eye(d))
-    spreads = [m[2] for s in range(5) for m in moments_of_modes(p, DEFAULT(p, n, rng=s))]
+    spreads = [m[2] for s in range(15) for m in moments_of_modes(p, DEFAULT(p, n, rng=s))]
     np.testing.assert_allclose(np.sqrt(np.mean(np.square(spreads), axis=0)), 1.0, atol=0.1)
 
 

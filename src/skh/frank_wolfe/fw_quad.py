@@ -33,8 +33,8 @@ from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, draw_points
 keep_freed_memory()  # for the search points of the next call
 
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
-MIN_EVEN_SEARCH = 200  # search points if points are moved afterwards
-EVEN_SEARCH = 20, 5  # the same per point, in one dimension and in more
+LINE_SEARCH = 1_000  # search points in one dimension if points are moved afterwards
+EVEN_SEARCH = 200, 3  # the same in more: at least, and per point
 BLOCK_ITERATIONS = 2  # times those of refinement, if points were placed in blocks
 MAX_AT_ONCE = 122  # points of a rule with refinement; more are placed in blocks
 
@@ -68,8 +68,8 @@ class FWQuad:
     search_points : int, optional
         M, the number of draws from the mixture among which vertices are searched.  None stands for
         n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve 1 / sqrt(M), and
-        n well-placed ones 1 / n.  With ``refine`` fewer will do, and None stands for 5 n (20 n in
-        one dimension), at least 200, Sobol points unless ``search`` is another rule.
+        n well-placed ones 1 / n.  With ``refine`` fewer will do, and None stands for 3 n, at least
+        200 (1,000 in one dimension), Sobol points unless ``search`` is another rule.
     tol : float, optional
         Stop when the MMD is at or below it; rounding limits the MMD to about 1e-8.
     search : Rule
@@ -157,7 +157,7 @@ class FWQuad:
             kernel=kernel,
             step=step,
             search=self._search,
-            search_points=self.search_points_for(POINTS_PER_BLOCK, d),
+            search_points=(2 if d == 1 else 1) * self.search_points_for(POINTS_PER_BLOCK, d),
             refine=None,
         )
 
@@ -172,5 +172,6 @@ class FWQuad:
         if self.search_points is not None:
             return self.search_points
         if self.refine is not None:
-            return max(n, MIN_EVEN_SEARCH, EVEN_SEARCH[d > 1] * min(n, POINTS_PER_BLOCK))
+            least, each = EVEN_SEARCH
+            return max(n, LINE_SEARCH if d == 1 else max(least, each * n))
         return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skh._numba.cholesky import factor
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import (
     MIN_DEVIATION,
@@ -70,11 +71,9 @@ def split(
 
 def all_resolved(p: GaussianMixture, resolution: Array) -> bool:
     """Whether every component is wide enough in every direction for the resolution."""
-    try:
-        np.linalg.cholesky(p.matrices - RESOLVED_VARIANCE * resolution)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    rest = p.matrices - RESOLVED_VARIANCE * resolution
+    rest = rest.reshape(-1, *resolution.shape)
+    return bool(factor(np.empty(rest.shape), rest, np.inf))
 
 
 class _View:

@@ -72,7 +72,7 @@ def test_modes_of_the_default_rule_have_unit_spread(d, n, distance):
     means = np.zeros((2, d))
     means[:, 0] = -distance / 2, distance / 2
     p = skh.GaussianMixture([0.5, 0.5], means, np.eye(d))
-    spreads = [m[2] for s in range(5) for m in moments_of_modes(p, DEFAULT(p, n, rng=s))]
+    spreads = [m[2] for s in range(15) for m in moments_of_modes(p, DEFAULT(p, n, rng=s))]
     np.testing.assert_allclose(np.sqrt(np.mean(np.square(spreads), axis=0)), 1.0, atol=0.1)
 
 
@@ -154,7 +154,7 @@ def test_a_far_too_wide_kernel_does_not_gather_the_points(variance):
     p = skh.GaussianMixture([0.5, 0.5], [[0.0, 0.0], [1.0, 0.0]], 1.0)
     start = skh.Stratified()(p, 50, rng=0)
     moved = skh.Refined(skh.Stratified(), skh.GaussianKernel(variance))(p, 50, rng=0)
-    np.testing.assert_allclose(moved.x.std(axis=0), start.x.std(axis=0), rtol=0.12)
+    np.testing.assert_allclose(moved.x.std(axis=0), start.x.std(axis=0), rtol=0.15)
     assert len(np.unique(moved.x, axis=0)) == 50
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numba import prange
 
@@ -100,3 +102,20 @@ def add_aligned_gaussians(out, X, A, b, heights):
             for j in range(X.shape[0]):
                 add_affine_square(q, X[j, lo:hi], A[j, i], b[j, i])
             add_exp(out[lo:hi], q, heights[i], 0.5)
+
+
+@compiled
+def set_aligned_bumps(A, b, heights, weights, means, S, scales):
+    """Set the bumps of all scales and components (K, d) with variances S (K, d), or (1, d)."""
+    K, d = means.shape
+    last = len(S) - 1
+    for s in range(scales.shape[1]):
+        variance = 0.5 / scales[0, s]
+        for k in range(K):
+            m, share = s * K + k, 1.0
+            for j in range(d):
+                total = variance + S[min(k, last), j]
+                A[j, m] = 1.0 / sqrt(total)
+                b[j, m] = A[j, m] * means[k, j]
+                share *= variance / total
+            heights[m] = scales[1, s] * weights[k] * sqrt(share)

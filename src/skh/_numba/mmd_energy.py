@@ -13,6 +13,8 @@ from skh._numba.exponential import exp
 from skh._numba.kernel_rows import add_square, squared_distances
 from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
+PAIRS_AT_ONCE = 8_192  # of points, whose squared distances fit the cache
+
 
 @compiled
 def add_bump(value, slope, q, height, rate):  # pragma: no cover - intrinsic
@@ -33,28 +35,38 @@ def add_push(out, x, slope, y, a):
 
 @inlined
 def repulsion(G, X, w, scales):
-    """Return ``sum_ij w_i w_j k(x_i, x_j)`` and add its gradient to ``G``; pairs have j < i."""
+    """Return ``sum_ij w_i w_j k(x_i, x_j)`` and add its gradient to ``G``; pairs have j < i.
+
+    As many points i are done at once as make `PAIRS_AT_ONCE` pairs, which fit the cache.
+    """
     d, N = X.shape
-    scratch = np.zeros((3, N * (N - 1) // 2))
-    q, value, slope = scratch[0], scratch[1], scratch[2]  # unpacked, they would not be contiguous
+    scratch = np.empty((3, max(PAIRS_AT_ONCE, N)))
     c, none = np.empty(d), np.intp(0)  # not a literal 0: see `protected_steps`
-    for i in range(1, N):
-        first = i * (i - 1) // 2
-        for k in range(d):
-            c[k] = X[k, i]
-        squared_distances(q[first : first + i], X, none, i, c)
-    for s in range(scales.shape[1]):
-        add_bump(value, slope, q, scales[1, s], scales[0, s])
     result = total(scales[1]) * dot(w, w)
-    for i in range(1, N):
-        first = i * (i - 1) // 2
-        before, push = w[:i], slope[first : first + i]
-        result += 2.0 * w[i] * dot(before, value[first : first + i])
-        multiply(push, before)
-        pull = total(push)
-        for k in range(d):
-            G[k, i] -= 2.0 * w[i] * (pull * X[k, i] - dot(push, X[k, :i]))
-            add_push(G[k, :i], X[k, :i], push, X[k, i], 2.0 * w[i])
+    last = 1
+    while last < N:
+        start, pairs = last, none
+        while last < N and pairs + last <= scratch.shape[1]:
+            for k in range(d):
+                c[k] = X[k, last]
+            squared_distances(scratch[0, pairs : pairs + last], X, none, last, c)
+            pairs += last
+            last += 1
+        q, value, slope = scratch[0, :pairs], scratch[1, :pairs], scratch[2, :pairs]
+        fill(value, 0.0)
+        fill(slope, 0.0)
+        for s in range(scales.shape[1]):
+            add_bump(value, slope, q, scales[1, s], scales[0, s])
+        first = none
+        for i in range(start, last):
+            before, push = w[:i], slope[first : first + i]
+            result += 2.0 * w[i] * dot(before, value[first : first + i])
+            multiply(push, before)
+            pull = total(push)
+            for k in range(d):
+                G[k, i] -= 2.0 * w[i] * (pull * X[k, i] - dot(push, X[k, :i]))
+                add_push(G[k, :i], X[k, :i], push, X[k, i], 2.0 * w[i])
+            first += i
     return result
 
 

@@ -25,7 +25,7 @@ from skh.kernels.adaptive import adaptive_kernel
 from skh.kernels.base import Kernel, check_kernel_protocol
 from skh.kernels.gaussian_kernel import GaussianKernel, root
 from skh.rules.base import Rule, WeightedPoints, check_call, uses_information
-from skh.rules.blocks import place_in_blocks
+from skh.rules.blocks import POINTS_PER_BLOCK, place_in_blocks
 from skh.rules.parts import place_in_parts
 from skh.rules.refined import Refine
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, draw_points
@@ -33,8 +33,9 @@ from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, draw_points
 keep_freed_memory()  # for the search points of the next call
 
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
-BLOCK_SEARCH = 2_000, 500  # search points of a block in one dimension, and in more
-BLOCK_ITERATIONS = 1, 2  # times those of refinement, likewise
+LINE_SEARCH = 1_000  # search points in one dimension if points are moved afterwards
+EVEN_SEARCH = 200, 3  # the same in more: at least, and per point
+BLOCK_ITERATIONS = 2  # times those of refinement, if points were placed in blocks
 MAX_AT_ONCE = 122  # points of a rule with refinement; more are placed in blocks
 
 
@@ -67,7 +68,8 @@ class FWQuad:
     search_points : int, optional
         M, the number of draws from the mixture among which vertices are searched.  None stands for
         n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve 1 / sqrt(M), and
-        n well-placed ones 1 / n.
+        n well-placed ones 1 / n.  With ``refine`` fewer will do, and None stands for 3 n, at least
+        200 (1,000 in one dimension), Sobol points unless ``search`` is another rule.
     tol : float, optional
         Stop when the MMD is at or below it; rounding limits the MMD to about 1e-8.
     search : Rule
@@ -131,8 +133,8 @@ class FWQuad:
             if self.refine is not None and self.search_points is None and n > MAX_AT_ONCE:
                 start = place_in_blocks(self._block_rule(kernel, n, p.d), p, n, rng)
                 points = FWPoints(start.x, start.w, start.component)
-                return self.refine.longer(BLOCK_ITERATIONS[p.d > 1])(kernel, p, points, rng=rng)
-            x, component = draw_points(self.search, p, self.search_points_for(n), rng)
+                return self.refine.longer(BLOCK_ITERATIONS)(kernel, p, points, rng=rng)
+            x, component = draw_points(self._search, p, self.search_points_for(n, p.d), rng)
             target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
@@ -150,18 +152,26 @@ class FWQuad:
         """Return the rule for each block of ``n`` points, which are then refined together."""
         fixed = getattr(self.step, "for_block_of", None)
         step = self.step if fixed is None else fixed(n, d)
-        even = QuasiMonteCarlo() if self.search == MonteCarlo() else self.search
         return replace(
             self,
             kernel=kernel,
             step=step,
-            search=even,
-            search_points=BLOCK_SEARCH[d > 1],
+            search=self._search,
+            search_points=(2 if d == 1 else 1) * self.search_points_for(POINTS_PER_BLOCK, d),
             refine=None,
         )
 
-    def search_points_for(self, n: int) -> int:
-        """Number of search points used for ``n`` points."""
+    @property
+    def _search(self) -> Rule:
+        """The rule that draws the search points."""
+        few = self.refine is not None and self.search_points is None
+        return QuasiMonteCarlo() if few and self.search == MonteCarlo() else self.search
+
+    def search_points_for(self, n: int, d: int = 1) -> int:
+        """Number of search points used for ``n`` points in ``d`` dimensions."""
         if self.search_points is not None:
             return self.search_points
+        if self.refine is not None:
+            least, each = EVEN_SEARCH
+            return max(n, LINE_SEARCH if d == 1 else max(least, each * n))
         return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))

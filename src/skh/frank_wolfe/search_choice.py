@@ -11,7 +11,7 @@ from skh.frank_wolfe.vertex_search import (
     Target,
 )
 
-MIN_POINTS_FOR_ROWS = 1_500  # with fewer, rows in double precision fit the cache
+MIN_POINTS_FOR_ROWS = 2_500  # with fewer, rows in double precision fit the cache
 
 
 def blending_search(target: Target, n: int) -> BlendingSearch:

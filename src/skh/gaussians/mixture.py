@@ -29,7 +29,6 @@ from skh.gaussians.linear_algebra import (
     transpose,
 )
 from skh.gaussians.quantiles import marginal_quantiles
-from skh.gaussians.units import divide_lower
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,11 +233,12 @@ class GaussianMixture:
 
     def squares(self, x: Array, component: Indices) -> Array:
         """Squared Mahalanobis distance of each row to its component, for regular components."""
-        e, L = x - self.means[component], self._factors
-        if L.ndim < 2:
-            z = np.asarray(e / (L if L.ndim == 0 else L[component, None]))
+        roots = self.densities.roots
+        z = self.densities.coordinates(x) - self.densities.means.T[component]
+        if roots.ndim == 3:
+            z = np.einsum("ijn,nj->ni", roots[..., component], z)
         else:
-            z = divide_lower(L if L.ndim == 2 else L[component], e)
+            z = z * (roots.T if roots.shape[1] == 1 else roots.T[component])
         return np.asarray((z**2).sum(axis=1))
 
     def divided(self, B: Array) -> Array:

@@ -16,6 +16,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
+from skh._numba.cholesky import correlation_factor
 from skh._typing import Array
 from skh.gaussians.linear_algebra import identity, standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
@@ -95,5 +96,8 @@ def covariance_factor(p: GaussianMixture) -> Array:
     """Return L with L L' = the covariance of ``p``, regularised independently of units."""
     P = p.covariance
     sd = standard_deviations(P.diagonal(), p.means)
+    L = np.empty(P.shape)
+    if correlation_factor(L, P, sd, METRIC_JITTER):
+        return L
     correlation = P / np.outer(sd, sd) + METRIC_JITTER * identity(p.d)
     return np.asarray(sd[:, None] * np.linalg.cholesky(correlation))

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
+from skh._numba.cholesky import cholesky
 from skh._numba.gaussian_sums import add_gaussians
 from skh._numba.kernel_rows import kernel_row, transposed
-from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import (
@@ -38,7 +38,7 @@ from skh.gaussians.linear_algebra import (
     symmetric,
 )
 from skh.gaussians.mixture import GaussianMixture, check_mixture
-from skh.kernels.mean_map import AlignedMeanMap, add_mean_map
+from skh.kernels.mean_map import AlignedMeanMap, aligned_sum, mean_map, one_by_one
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ class GaussianKernel:
 
         Much faster than the constructor, which would check all of them again.
         """
-        kernel = object.__new__(cls)
+        kernel, L = object.__new__(cls), np.empty(metric.shape)
         kernel.__dict__.update(
             variance=tuple(variances.tolist()),
             metric=tuple(tuple(row) for row in metric.tolist()),
             weights=tuple(scales[1].tolist()),
             variances=variances,
             scales=scales,
-            _from_unit=positive_root("metric", metric),
+            _from_unit=L if cholesky(L, metric) else positive_root("metric", metric),
         )
         return kernel
 
@@ -209,47 +209,41 @@ class GaussianKernel:
         return self._mean_map(self.mixture(p), X)
 
     def _turns(self, p: GaussianMixture) -> bool:
-        """Whether spherical components of several sizes are ellipsoids in the `coordinates`."""
-        return self.metric is not None and p.covariances.ndim == 1
+        """Whether components have common axes, which are not those of the `coordinates`."""
+        return self.metric is not None and p.covariances.ndim < 3
 
     def aligned_mean_map(self, p: GaussianMixture) -> AlignedMeanMap:
         """Mean map in the axes of `aligned`."""
-        axes, means, S = self.aligned(p)
-        return AlignedMeanMap.of(axes.T, p.weights, means, S, self.scales)
+        axes, means, S = self._aligned(p)
+        return AlignedMeanMap.of(axes.T, p._weights, means, S, self.scales)
+
+    def _aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
+        """`aligned`, kept for the mixture that was used last."""
+        kept = self.__dict__.get("_kept")
+        if kept is None or kept[0] is not p:
+            kept = self.__dict__["_kept"] = p, *self.aligned(p)
+        return kept[1], kept[2], kept[3]
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
-        out = np.zeros(X.shape[1])
-        add_mean_map(out, p, X, self.variances, self.scales[1])
-        return out
+        return mean_map(p, X, self.variances, self.scales[1])
 
     def mean_norm2(self, p: GaussianMixture) -> float:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
         check_mixture("p", p)
         if p.covariances.ndim == 1:
             _, means, S = self.aligned(p)
-            return float(
-                self.scales[1] @ [_aligned_sum(p._weights, means, S, v) for v in self.variances]
-            )
+            sums = [aligned_sum(p._weights, means, S, v) for v in self.variances]
+            return float(self.scales[1] @ sums)
+        if self._turns(p):
+            axes, means, S = self._aligned(p)
+            wide = AlignedMeanMap.of(axes.T, p._weights, means, 2.0 * S, self.scales)
+            return float(p._weights @ wide.along_axes(np.ascontiguousarray(means.T)))
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
             # X - X' ~ N(m_i - m_j, 2 S): the mean map of the widened mixture at m_i.
             X = np.ascontiguousarray(p._means.T)
             return float(p.weights @ self._mean_map(p.widened(2.0), X))
-        return float(self.scales[1] @ [_pair_sum(p, v) for v in self.variances])
-
-
-def _aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
-    """Squared norm of the mean map at one scale, for components with common axes."""
-    X, V = np.ascontiguousarray(means.T), np.ascontiguousarray(S.T)
-    return float(pair_sum_along_axes(w, X / variance**0.5, V / variance))
-
-
-def _pair_sum(p: GaussianMixture, variance: float) -> float:
-    """The same for components with one full matrix each."""
-    rows, columns = np.tril_indices(p.d)
-    S = np.ascontiguousarray(p.covariances[:, rows, columns].T) / variance
-    X = np.ascontiguousarray(p.means.T) / variance**0.5
-    return float(pair_sum(p._weights, S, X))
+        return float(self.scales[1] @ [one_by_one(p, v) for v in self.variances])
 
 
 def mmd(kernel: GaussianKernel, p: GaussianMixture, x: ArrayLike, w: ArrayLike) -> float:

@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skh._numba.gaussian_sums import add_aligned_gaussians, add_gaussians, add_skewed_gaussians
+from skh._numba.gaussian_sums import (
+    add_aligned_gaussians,
+    add_gaussians,
+    add_skewed_gaussians,
+    set_aligned_bumps,
+)
+from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import identity, whitener
@@ -30,28 +36,28 @@ class AlignedMeanMap(NamedTuple):
         cls, axes: Array, weights: Array, means: Array, S: Array, scales: Array
     ) -> AlignedMeanMap:
         """Build it from means (K, d) and variances (K, d) or (1, d) along the axes."""
-        variances, heights = 0.5 / scales[0], scales[1][:, None]
-        total = variances[:, None, None] + S
-        (K, d), s = means.shape, len(variances)
-        A = np.broadcast_to(1.0 / np.sqrt(total), (s, K, d)).reshape(-1, d).T
-        determinant = np.prod(total / variances[:, None, None], axis=2) ** -0.5
-        b = A * np.tile(means.T, s)
-        return cls(axes, np.ascontiguousarray(A), b, (heights * determinant * weights).ravel())
+        d, bumps = means.shape[1], scales.shape[1] * len(means)
+        A, b, heights = np.empty((d, bumps)), np.empty((d, bumps)), np.empty(bumps)
+        set_aligned_bumps(A, b, heights, weights, means, S, scales)
+        return cls(axes, A, b, heights)
 
     def __call__(self, X: Array) -> Array:
         """Evaluate the mean map at the columns of ``X``."""
+        return self.along_axes(self.axes @ X)
+
+    def along_axes(self, X: Array) -> Array:
+        """Evaluate it at columns in these axes."""
         out = np.zeros(X.shape[1])
-        add = in_threads(add_aligned_gaussians, out.size)
-        add(out, self.axes @ X, self.A, self.b, self.heights)
+        in_threads(add_aligned_gaussians, out.size)(out, X, self.A, self.b, self.heights)
         return out
 
 
-def add_mean_map(
-    out: Array, p: GaussianMixture, X: Array, variances: Array, weights: Array
-) -> None:
-    """Add the mean map of ``p`` for scales of these ``variances`` and ``weights`` at columns X."""
+def mean_map(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:
+    """Mean map of ``p`` for scales of these ``variances`` and ``weights`` at the columns of X."""
+    out = np.zeros(X.shape[1])
     add = _add_spherical if p.covariances.ndim < 2 else _add_whitened
     add(out, p, X, variances, weights)
+    return out
 
 
 def _add_spherical(
@@ -80,3 +86,17 @@ def _add_whitened(
         else:
             heights, rates = weight * (p.weights * determinant), np.full(len(p), 0.5)
             in_threads(add_gaussians, out.size)(out, A @ X, p.means @ A.T, heights, rates)
+
+
+def aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:
+    """Squared norm of the mean map at one scale, for components with common axes."""
+    X, V = np.ascontiguousarray(means.T), np.ascontiguousarray(S.T)
+    return float(pair_sum_along_axes(w, X / variance**0.5, V / variance))
+
+
+def one_by_one(p: GaussianMixture, variance: float) -> float:
+    """The same for components with one full matrix each."""
+    rows, columns = np.tril_indices(p.d)
+    S = np.ascontiguousarray(p.covariances[:, rows, columns].T) / variance
+    X = np.ascontiguousarray(p.means.T) / variance**0.5
+    return float(pair_sum(p._weights, S, X))

@@ -5,8 +5,9 @@ Frank-Wolfe adds one point at a time and never moves it again, but the squared M
 .. math:: \sum_{ij} w_i w_j \kappa(x_i, x_j) - 2 \sum_i w_i \mu_p(x_i) + \|\mu_p\|^2
 
 is a smooth function of all positions, with a closed-form gradient that costs N (N + K) exponentials
-and no search points.  A few iterations of L-BFGS lower the MMD of any rule's points several times
-(compare the stationary points of Chen et al., 2025).  Ancestors of moved points are sampled again.
+and no search points.  A few iterations of L-BFGS, from an inverse Hessian that knows which points
+are close, lower the MMD of any rule's points several times (compare the stationary points of Chen
+et al., 2025).  Ancestors of moved points are sampled again.
 
 Where components are much narrower than the kernel, or singular, the MMD does not notice when points
 leave them.  So points never move along axes without any spread, and points of many point masses,

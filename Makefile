@@ -71,10 +71,10 @@ release: test docs browse dist lowest recipe
 	@test -n "$$SKH_HOME" || echo "the package has no addresses: name the repository, SKH_HOME=https://... make release"
 	@echo "dist/ is ready to be uploaded"
 
-# The wheel with the lowest versions that pyproject.toml allows.
+# The wheel, and the command, with the lowest versions that pyproject.toml allows.
 lowest: dist
-	$(BIN)/python packaging/lowest.py > dist/lowest.txt
-	packaging/check_wheel.sh $(PYTHON) dist/*.whl -c $(abspath dist)/lowest.txt
+	$(BIN)/python packaging/lowest.py app > dist/lowest.txt
+	EXTRAS=app packaging/check_wheel.sh $(PYTHON) dist/*.whl -c $(abspath dist)/lowest.txt
 
 # Record results to the bit anew, after a change that is meant to change numbers.
 snapshot: $(VENV)/installed clean-kernels

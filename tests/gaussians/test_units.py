@@ -6,7 +6,7 @@ regressions are known exactly; other results are compared with the same computat
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
@@ -209,6 +209,8 @@ def test_variances_that_cancel_are_zero(seed, k):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("own", [False, True])
 @given(seeds, st.integers(1, 5))
+@example(164, 5)  # point masses and components of rank two
+@example(243, 4)
 @settings(max_examples=25)
 def test_points_of_singular_mixtures_have_the_units_of_the_mixture(rule, own, seed, d):
     rng = np.random.default_rng(seed)

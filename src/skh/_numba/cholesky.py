@@ -240,7 +240,7 @@ def invert_lower(W, L):
 def inverse_roots(W, B):
     """Set ``W`` to lower triangles with W'W = B^-1; False if a matrix is not positive definite."""
     d, fine = B.shape[1], True
-    L = np.zeros(B.shape)
+    L = np.empty(B.shape)  # lower triangles
     for k in range(len(B)):
         for j in range(d):
             for i in range(j, d):

@@ -15,7 +15,6 @@ import numpy as np
 from skh._numba.cholesky import invert_triangles, semidefinite_factors, widen_masses
 from skh._numba.compiling import compiled
 from skh._numba.kernel_rows import BLOCK
-from skh._numba.reweighting import log_weights
 from skh._numba.vectors import fill
 
 MOST = 1e300  # of a square: far points get a finite log-density
@@ -23,6 +22,7 @@ EPSILON = float(np.finfo(float).eps)
 MASS_WIDTH = 1e-10  # least delta, relative to the mixture's standard deviations
 POINT_ROUNDING = 64 * EPSILON  # error of a point on a support, relative to its coordinates
 MIN_WIDTH = 1e-140  # its inverse, times another one, must not overflow
+LOG_ROOT_2_PI = 0.5 * log(2.0 * pi)
 CONSTANT = 1e-12  # a spread this small, relative to the values, is rounding
 
 
@@ -34,8 +34,9 @@ def mass_widths(means, variances):
     array([1.e-10, 5.e-12])
     """
     d, share = variances.size, MASS_WIDTH
-    size, width, finest = np.zeros(d), np.empty(d), np.empty(d)
+    size, width, finest = np.empty(d), np.empty(d), np.empty(d)
     for j in range(d):
+        size[j] = 0.0
         for k in range(len(means)):
             size[j] = max(size[j], abs(means[k, j]))
         sd = sqrt(variances[j])
@@ -62,23 +63,24 @@ def component_roots(weights, means, S, mean, variances):
     L, order, rank = semidefinite_factors(S)
     widen_masses(L, order, rank, width)
     for k in range(len(L)):
-        for j in order[k, : rank[k]]:
+        for r in range(rank[k]):
+            j = order[k, r]
             L[k, j, j] = max(L[k, j, j], finest[j])
     W = np.empty(L.shape)
     invert_triangles(W, L, order)
-    (K, d), heights = means.shape, log_weights(weights)
-    centred, e = np.zeros((d, K)), np.empty(d)
+    K, d = means.shape
+    centred, heights = np.empty((d, K)), np.empty(K)
     for k in range(K):
-        own = min(k, len(L) - 1)
-        for j in range(d):
-            e[j] = means[k, j] - mean[j]
-            heights[k] -= log(L[own, j, j]) + 0.5 * log(2.0 * pi)
+        own = k if len(L) == K else 0
+        heights[k] = log(weights[k]) if weights[k] > 0.0 else -np.inf
         for r in range(d):
+            heights[k] -= log(L[own, r, r]) + LOG_ROOT_2_PI
+            centred[r, k] = means[k, r] - mean[r]
             if len(L) < K:
+                total = 0.0
                 for c in range(d):
-                    centred[r, k] += W[0, r, c] * e[c]
-            else:
-                centred[r, k] = e[r]
+                    total += W[0, r, c] * (means[k, c] - mean[c])
+                centred[r, k] = total
     return W, centred, heights
 
 

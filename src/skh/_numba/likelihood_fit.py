@@ -87,7 +87,8 @@ def mean_curvature(moved, q, S, values, share):
         plain[i, i] += (ACCURACY * (1.0 - values[i])) ** 2 + REGRESSION_JITTER * largest
         for j in range(m):
             bumpy[i, j] = plain[i, j] + bumps[i, j]
-    alpha, other, F = np.empty(m), np.empty(m), np.zeros((d, d))
+    alpha, other, F = np.empty(m), np.empty(m), np.empty((d, d))
+    fill(F.reshape(d * d), 0.0)
     evidence, other_evidence = regression(plain, values, alpha), regression(bumpy, values, other)
     if other_evidence > evidence:
         alpha = other
@@ -111,8 +112,8 @@ def add_bumps(F, moved, S, alpha, bumps, share, length2):
 
     Here e = u - v for two points; the coefficients of v v' are added to ``alpha``.
     """
-    total, sum_of_v = 0.0, np.empty(len(S))
-    weights = np.zeros(alpha.size)
+    total, sum_of_v, weights = 0.0, np.empty(len(S)), np.empty(alpha.size)
+    fill(weights, 0.0)
     for i in range(share.size):
         u, row = moved[i], 0.0
         fill(sum_of_v, 0.0)

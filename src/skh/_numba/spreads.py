@@ -35,8 +35,10 @@ def regular_root(P, values, jitter):
     d, variances = len(P), np.empty(len(P))
     for j in range(d):
         variances[j] = P[j, j]
-    sd, L, T = deviations_or_tiny(variances, values), np.zeros((1, d, d)), np.empty((1, d, d))
+    sd, L, T = deviations_or_tiny(variances, values), np.empty((1, d, d)), np.empty((1, d, d))
     for j in range(d):
+        for i in range(j):
+            L[0, i, j] = 0.0
         for i in range(j, d):
             entry = P[i, j] / sd[i] / sd[j] + (jitter if i == j else 0.0)
             for k in range(j):

@@ -115,7 +115,7 @@ class QuasiMonteCarlo(Sampling):
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """Draw points, most evenly if n is a power of two."""
         u = scrambled_sobol(n, p.d + 1, rng)
-        component = self._choose(p, u[:, -1])
+        component = self._choose(p, u[:, -1].copy())  # Numba would compile again for a column
         return p.place_chosen(component, scipy.special.ndtri(u[:, :-1])), component
 
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:

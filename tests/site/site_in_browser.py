@@ -60,6 +60,10 @@ def test_links_of_a_built_page_lead_somewhere(page):
     assert [target for target in links(page).targets if leads_nowhere(page, target)] == []
 
 
+def test_figures_are_drawn_and_not_described():
+    assert [page for page in PAGES if "&lt;Figure size" in page.read_text()] == []
+
+
 @pytest.mark.parametrize(("width", "phone"), [(1280, False), (390, True)])
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(SITE)))
 def test_a_page_fits_and_does_not_complain(page, width, phone, browser):

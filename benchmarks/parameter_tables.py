@@ -52,6 +52,9 @@ def gbpusd_fits(record: Record) -> list[str]:
         if name.startswith("fit"):
             label = f"`skh.fit`, {name.split()[1]} days, two starts"
             lines.append(f"| {label} | {row['missed']:.4f} | {costs(row)} |")
+    if row := found.get("large"):
+        label = f"one systematic filter with {row['n']:,} particles at the grid's optimum"
+        lines.append(f"| {label}, 750 days | {-row['off']:.4f} | {750 * row['n']:,} | |")
     if row := found.get("bootstrap"):
         label = f"bootstrap filter, {row['n']:,} particles, common random numbers, Nelder-Mead"
         lines.append(f"| {label}, 250 days, one start | {row['missed']:.4f} | {costs(row)} |")
@@ -78,7 +81,7 @@ def exactness(record: Record) -> list[str]:
     ]
     for name, row in record.get("exact", {}).items():
         cells = [
-            ", ".join(f"{z:{form}}" for z in row[part])
+            ", ".join(f"{z:{form}}" for z in row.get(part, []))
             for part, form in (("means", "+.1f"), ("ratios", ".2f"), ("deviations", "+.1f"))
         ]
         lines.append(f"| {name} | {' | '.join(cells)} | {min(row['ess']):.0f} |")

@@ -201,17 +201,24 @@ def exact() -> Iterator[Entry]:
         found = skh.sample_posterior(noisy_autoregression, ys, AR_PRIOR, draws=500, rng=seed)
         means, sds = (np.array(list(d.values())) for d in (found.means, found.standard_deviations))
         ess = np.array(list(found.ess.values()))
-        ratio = sds / long()[1]
+        errors = np.array([error_of_deviation(x) for x in found.draws.values()])
         return {
             "means": ((means - long()[0]) / (sds / np.sqrt(ess))).tolist(),  # in their errors
-            "deviations": ((ratio - 1) * np.sqrt(2 * ess)).tolist(),
-            "ratios": ratio.tolist(),
+            "deviations": ((sds - long()[1]) / errors).tolist(),
+            "ratios": (sds / long()[1]).tolist(),
             "ess": ess.tolist(),
             "r_hat": max(found.r_hat.values()),
         }
 
     for seed in range(4):
         yield f"{seed}", lambda seed=seed: compared(seed)
+
+
+def error_of_deviation(x: np.ndarray) -> float:
+    """Monte Carlo error of the standard deviation of chains (chains, draws)."""
+    squares = (x - x.mean()) ** 2
+    size = skh.effective_sample_size(squares, ranks=False)
+    return float(squares.std() / np.sqrt(size) / (2 * x.std()))
 
 
 def posterior() -> Iterator[Entry]:

@@ -1,6 +1,7 @@
 """Maximum likelihood, against the Kalman filter."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy import optimize
 import skh
 from skh.inference.bounds import checked_bounds
 from skh.inference.fixed_particles import FixedParticles, has_densities
+from skh.inference.local_evidence import LocalEvidence, Work
 from skh.inference.problem import Problem
 
 POSITIVE = {"q": (0, None), "r": (0, None)}
@@ -96,6 +98,29 @@ def test_it_finds_the_exact_optimum_and_standard_errors(fitted):
     assert fitted.bic == pytest.approx(2 * np.log(40) - 2 * fitted.log_evidence)
     assert "2" in repr(fitted)
     assert "std. errors" in repr(fitted)
+
+
+@pytest.mark.parametrize("log_evidence", [None, -50.0])
+def test_a_filter_that_is_lost_beside_the_optimum_does_not_spoil_standard_errors(
+    log_evidence, monkeypatch
+):
+    bounds, z = checked_bounds(("q",), {"q": (0, None)}), np.log([0.6])
+    problem = Problem.of(lambda q: autoregression(q, 0.5), YS[:15], None, 20, 0)
+    here = LocalEvidence.at(problem, bounds, z, Work())
+    metric = here.metric(here.scales())
+    expected = here.information_by_scores(problem, metric)
+    at = LocalEvidence.at
+
+    def lost_above(problem, bounds, z_there, *options):
+        there = at(problem, bounds, z_there, *options)
+        if z_there[0] < z[0]:
+            return there
+        return None if log_evidence is None else replace(there, base=there.base + log_evidence)
+
+    monkeypatch.setattr(LocalEvidence, "at", lost_above)
+    found = here.information_by_scores(problem, metric)
+    assert found != expected
+    np.testing.assert_allclose(found, expected, rtol=0.3)
 
 
 def test_the_profile_is_that_of_the_kalman_filter(fitted):

@@ -26,6 +26,7 @@ MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the e
 FLAT = 0.7  # standard error, nearly a factor of two, of a parameter that hardly matters
 FAR_STEPS = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logit scale
 SCORE_STEP = 0.3  # standard errors over which gradients are compared
+LOST = 3.0  # of the log-evidence over such a step: the filter there has lost the state
 SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
 
 
@@ -238,16 +239,23 @@ class LocalEvidence:
         """
         if self.local is problem:  # gradients are themselves differences of filters
             return self.information(metric)
-        shifts = SCORE_STEP * metric.axes.T
-        pairs = [[self._gradient(problem, metric, s * shift) for s in (1, -1)] for shift in shifts]
-        if any(gradient is None for pair in pairs for gradient in pair):
-            return self.information(metric)
-        return -symmetric(np.array([ahead - behind for ahead, behind in pairs]) / (2 * SCORE_STEP))
+        rows = []
+        for axis in SCORE_STEP * metric.axes.T:
+            ends = [(s, self._gradient(problem, metric, s * axis)) for s in (1, -1)]
+            ends = [(s, gradient) for s, gradient in ends if gradient is not None]
+            if not ends:
+                return self.information(metric)
+            ends = ends if len(ends) == 2 else [*ends, (0, metric.axes.T @ metric.gradient)]
+            (first, ahead), (last, behind) = ends
+            rows.append((ahead - behind) / (SCORE_STEP * (first - last)))
+        return -symmetric(np.array(rows))
 
     def _gradient(self, problem: Problem, metric: Metric, shift: Array) -> Any:
-        """The gradient in the metric's coordinates after a shift, None where evidence is zero."""
+        """The gradient in the metric's coordinates after a shift, None if the filter is lost."""
         there = LocalEvidence.at(problem, self.bounds, self.z + shift, self.work, self.log_prior)
-        return None if there is None else metric.axes.T @ there.metric(metric.scales).gradient
+        if there is None or there.log_evidence < self.log_evidence - LOST:
+            return None
+        return metric.axes.T @ there.metric(metric.scales).gradient
 
 
 class Metric(NamedTuple):

@@ -26,9 +26,9 @@ def still(d, noise=1e-4, error=0.05):
 
 
 def test_the_default_tracks_a_state_with_little_noise_in_six_dimensions():
-    """Against the Kalman filter; a second look alone has about ten times the error."""
-    model = still(6)
-    for seed in (0, 1):
+    """Against the Kalman filter; a second look alone has about seven times the error."""
+    model, ratios = still(6), []
+    for seed in range(4):
         _, ys = model.simulate(15, rng=seed)
         exact = skh.kalman_filter(model, ys).means
         found = (
@@ -36,7 +36,9 @@ def test_the_default_tracks_a_state_with_little_noise_in_six_dimensions():
             for rule in (None, skh.SecondLook())
         )
         default, plain = (np.sqrt(np.mean((means - exact) ** 2)) for means in found)
-        assert default < 0.3 * plain
+        ratios.append(default / plain)
+    assert max(ratios) < 0.5
+    assert np.exp(np.mean(np.log(ratios))) < 0.2
 
 
 MODELS = {

@@ -166,7 +166,7 @@ class Climber:
         if there is None or actual < 0.25 * gain - JUMP:
             radius = length / 3
             lost = Step(self.bounds.named(here.z), here.log_evidence, np.nan, radius)
-            ascent = replace(ascent, radius=radius, gain=np.inf, steps=(*ascent.steps, lost))
+            ascent = replace(ascent, radius=radius, gain=np.inf, steps=(*ascent.steps[:-1], lost))
             if radius < SMALLEST_RADIUS:  # the gains that were expected are never there
                 return self._ended(ascent, here, metric, TOO_NOISY)
             return ascent

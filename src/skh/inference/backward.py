@@ -46,7 +46,7 @@ from skh.rules.smoothing import Smoothing
 
 TINY_WEIGHT = 1e-300  # in place of zero, where weights divide
 WIDER = 4  # the kernel is that for so many times fewer particles
-PAIRS_AT_ONCE = 1 << 20  # 8 MB of densities
+MOST_DENSITIES = 1 << 20  # 8 MB of densities
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class BackwardStep:
         self, x_next: Array, prune: float, summed: int
     ) -> Iterator[tuple[slice, Array, Array, Indices]]:
         """Yield `weights` of some points after the other: all together may not fit in memory."""
-        step = max(1, PAIRS_AT_ONCE // len(self.mixture))
+        step = max(1, MOST_DENSITIES // len(self.mixture))
         for start in range(0, len(x_next), step):
             some = slice(start, start + step)
             yield some, *self._weights(x_next[some], prune, summed)

@@ -26,7 +26,7 @@ MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the e
 FLAT = 0.7  # standard error, nearly a factor of two, of a parameter that hardly matters
 FAR_STEPS = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logit scale
 SCORE_STEP = 0.3  # standard errors over which gradients are compared
-LOST = 3.0  # of the log-evidence over such a step: the filter there has lost the state
+LARGEST_DROP = 3.0  # of the log-evidence over such a step: the filter there has lost the state
 SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
 
 
@@ -253,7 +253,7 @@ class LocalEvidence:
     def _gradient(self, problem: Problem, metric: Metric, shift: Array) -> Any:
         """The gradient in the metric's coordinates after a shift, None if the filter is lost."""
         there = LocalEvidence.at(problem, self.bounds, self.z + shift, self.work, self.log_prior)
-        if there is None or there.log_evidence < self.log_evidence - LOST:
+        if there is None or there.log_evidence < self.log_evidence - LARGEST_DROP:
             return None
         return metric.axes.T @ there.metric(metric.scales).gradient
 

@@ -193,8 +193,8 @@ def test_a_point_of_zero_weight_stays_and_the_others_move():
         return skh.WeightedPoints(points.x, w, points.component)
 
     before = lopsided(p, 20, rng=0)
-    after = skh.Refined(lopsided, kernel)(p, 20, rng=0)
-    assert after.mmd < 0.35 * skh.mmd(kernel, p, before.x, before.w)
+    after = skh.Refined(lopsided, kernel, skh.Refine(iterations=40))(p, 20, rng=0)
+    assert after.mmd < 0.3 * skh.mmd(kernel, p, before.x, before.w)
     np.testing.assert_allclose(after.x[0], before.x[0], atol=1e-3)
 
 

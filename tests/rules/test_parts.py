@@ -6,7 +6,7 @@ dimension; nothing may move along directions without spread.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import skh
@@ -104,6 +104,7 @@ def test_a_narrow_core_keeps_its_mass_and_spread_inside_wide_tails(d, exponent, 
         [DEFAULT, skh.Matched(skh.Stratified()), skh.Refined(), skh.Matched(DEFAULT)]
     ),
 )
+@example(d=3, rank=2, scale=np.ones(10), seed=89131, own=False, rule=DEFAULT)
 def test_points_stay_on_singular_components(d, rank, scale, seed, own, rule):
     """Each point minus the mean of its component is in the range of that component's covariance."""
     rng, K = np.random.default_rng(seed), 12

@@ -72,8 +72,11 @@ class Support:
         X = self._kernel.coordinates_of(x - self._p.mean) + displacement
         there = self._projections(self._spread)
         between = squared_bandwidth(self._p) * symmetric((self._p.weights * m) @ m.T)
+        variances, axes = self._axes
+        negative = np.minimum(variances, 0.0)[..., None, :]  # rounding, in a kernel's coordinates
         S = (
             self._covariances
+            - (axes * negative) @ transpose(axes)
             + there @ between @ there
             + SINGULAR**2 * self._finest * np.eye(len(m))
         )

@@ -169,6 +169,21 @@ def probabilities(name: str, value: ArrayLike) -> Array:
     return np.asarray(array / total)
 
 
+def covariances(value: Any, K: int, d: int) -> Array:
+    """Copy the covariances of K components in any of their forms; the shape is checked."""
+    if type(value) is float and 0.0 <= value < inf:  # a shortcut, for speed
+        return np.array(value)
+    S = real_array("covariances", value)
+    if S.shape not in ((), (K,), (d, d), (K, d, d)):
+        raise ValueError(
+            f"covariances must have shape (), ({K},), ({d}, {d}) or ({K}, {d}, {d}) "
+            f"for {K} means in {d} dimensions, got {S.shape}"
+        )
+    if S.ndim < 2 and S.min() < 0:
+        raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
+    return S.copy()
+
+
 def rule(name: str, value: Any) -> None:
     """Validate a rule: an object that takes (p, n, rng=rng), not its class or factory."""
     if isinstance(value, type):

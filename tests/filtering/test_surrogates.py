@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skh.filtering.surrogates.envelope import fit_surrogate
-from skh.filtering.surrogates.parabola import NOISES, Prior, Regression, Whitening, fit_parabola
+from skh.filtering.surrogates.parabola import (
+    NOISES,
+    Prior,
+    Regression,
+    Whitening,
+    fit_parabola,
+    informed,
+)
 from skh.gaussians.mixture import GaussianMixture
 
 
@@ -38,9 +45,22 @@ def test_information_is_the_curvature_where_points_are_too_few():
     z = rng.normal(size=(25, 10))  # 66 coefficients
     level = values(z, b, H)
     level -= level.max()
-    with_it, without = (fit_parabola(z, level, F) for F in (H, None))
+    with_it, without = (fit_parabola(z, level, F) for F in (informed(H), None))
     np.testing.assert_allclose(with_it.b, b, atol=0.01 * np.abs(b).max())
     assert with_it.unexplained < 1e-3 < without.unexplained
+
+
+@pytest.mark.parametrize("kappa", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("d", [1, 3])
+def test_features_have_the_covariance_of_the_prior(kappa, d):
+    rng = np.random.default_rng(d)
+    z, prior = rng.normal(size=(8, d)), Prior(np.zeros((d, d)), rng.normal(size=(d, d)), kappa)
+    features, S = prior.features(z), prior.root @ prior.root.T
+    s, q = 1.0 + np.trace(S), z @ S @ z.T
+    np.testing.assert_allclose(features @ features.T, s**2 / 2 + s * q + kappa * q**2 / 2)
+    theta = rng.normal(size=features.shape[1])
+    c, b, H = prior.coefficients(theta)
+    np.testing.assert_allclose(c + values(z, b, H), features @ theta, atol=1e-12)
 
 
 def test_errors_left_out_are_those_of_fits_without_a_point():
@@ -50,7 +70,7 @@ def test_errors_left_out_are_those_of_fits_without_a_point():
     level -= level.max()
     prior, size = Prior(np.zeros((2, 2)), np.eye(2), 1.0), 1.0 - level
     fit = Regression(prior, z, level, size, [1.0]).parabola()
-    features = prior.features(z)[0]
+    features = prior.features(z)
     K = features @ features.T
     errors = []
     for noise in NOISES:  # one of them was chosen
@@ -80,7 +100,7 @@ def test_the_peak_over_a_floor_is_found_from_its_curvature(seed):
     rng = np.random.default_rng(seed)
     peak, H = np.array([0.5, -0.4]), np.diag([30.0, 50.0])
     z = rng.normal(size=(40, 2))
-    fit = fit_surrogate(z, floored(z, peak, H, 20.0), H)
+    fit = fit_surrogate(z, floored(z, peak, H, 20.0), informed(H))
     assert fit.floor
     found = np.linalg.solve(fit.H, fit.b)
     assert np.linalg.norm(found - peak) < 0.3

@@ -118,3 +118,15 @@ def test_numbers_of_a_bump_are_checked():
         Bump(float("nan"), zero, one, zero)
     with pytest.raises(ValueError, match="beta must be"):
         Bump(0.0, zero, one, zero).power(-3.0)
+
+
+def test_a_bump_far_sharper_than_components_keeps_the_directions_it_does_not_see():
+    """I + L'HL is then singular but for rounding; variances across the bump must not shrink."""
+    p = skh.GaussianMixture([1.0], [[0.0, 0.0, 0.0]], np.eye(3) + 0.5)
+    u = np.array([0.6, 0.8, 0.0])
+    q, _ = p.times(Bump(0.0, np.zeros(3), 1e10 * np.outer(u, u), np.zeros(3)))
+    across = np.array([0.8, -0.6, 0.0])
+    gain = p.covariance @ u / (u @ p.covariance @ u)
+    exact = p.covariance - np.outer(gain, u @ p.covariance)
+    assert across @ q.covariance @ across == pytest.approx(across @ exact @ across, rel=1e-4)
+    assert 0.0 <= u @ q.covariance @ u < 1e-8

@@ -21,7 +21,7 @@ from skh.filtering.looks import Taken
 from skh.filtering.plans import Look
 from skh.filtering.surrogates.base import Surrogate
 from skh.filtering.surrogates.envelope import MAX_UNEXPLAINED, fit_surrogate
-from skh.filtering.surrogates.parabola import Parabola, Whitening
+from skh.filtering.surrogates.parabola import Parabola, Prior, Whitening, informed
 from skh.filtering.surrogates.process import fit_process
 from skh.filtering.surrogates.target import Target
 from skh.gaussians.predictive import Predictive
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
     fit: Parabola | None  # None: take the ordinary step
     frame: Whitening
-    information: Array | None  # in the frame
+    expected: Prior | None  # of the information known, in the frame
     error: float
     reason: str
     product: Target | None = None  # p times the fit
@@ -84,10 +84,10 @@ class Verdict(NamedTuple):
         level = relative_to_best(np.concatenate([look.log_likelihood for look in looks]))
         first, fit = len(looks) == 1, self.fit
         if fit is None or (not first and (sure or not fit.floor)):
-            fit = fit_surrogate(z, level, self.information)
+            fit = fit_surrogate(z, level, self.expected)
         if not fit.floor:
             return fit
-        process = fit_process(z, level, self.information)
+        process = fit_process(z, level, None if self.expected is None else self.expected.H0)
         if not first and not sure:
             return process
         w = looks[0].points.w if first else np.ones(len(z))
@@ -97,9 +97,8 @@ class Verdict(NamedTuple):
 
 def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdict:
     """Fit a surrogate to the pilot and decide whether to guide the other points by it."""
-    frame, F = Whitening.of(p), p.information
-    F = None if F is None else frame.L.T @ F @ frame.L
-    n1 = len(pilot.points)
+    frame, F, n1 = Whitening.of(p), p.information, len(pilot.points)
+    expected = None if F is None else informed(frame.L.T @ F @ frame.L)
 
     def verdict(
         reason: str,
@@ -107,7 +106,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
         error: float = nan,
         product: Target | None = None,
     ) -> Verdict:
-        return Verdict(fit, frame, F, error, reason, product)
+        return Verdict(fit, frame, expected, error, reason, product)
 
     if pilot.ess == 0.0:
         return verdict("the likelihood is zero at the pilot")
@@ -116,7 +115,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     if split(p, n, PARTS_RESOLUTION * p.covariance, PARTS_SHARE * n) is not None:
         return verdict("the predictive has parts far apart")
     level = relative_to_best(pilot.log_likelihood)
-    fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, F)
+    fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, expected)
     error = weighted_error(fit, level, pilot.points.w)
     promised = PROMISE * error / sqrt(n - n1)
     product = fit.product(p, frame)

@@ -1,16 +1,14 @@
 r"""Gaussian-shaped functions :math:`\exp(c + b^\top (x - m) - (x - m)^\top H (x - m) / 2)`.
 
 With H positive semi-definite, the product of a Gaussian mixture and a bump is again a mixture
-(`times`).  For a component with mean :math:`\mu` and covariance :math:`L L^\top`, the bump at
-:math:`x = \mu + L z` is :math:`\exp(v + g^\top z - z^\top A z / 2)` with
+(`GaussianMixture.times`).  For a component with mean :math:`\mu` and covariance
+:math:`L L^\top`, and with :math:`M M^\top = I + L^\top H L`, the product is
+:math:`Z\, \mathcal N(\mu + R h,\; R R^\top)` with
 
-.. math:: v = \log\text{bump}(\mu), \quad g = L^\top (b - H (\mu - m)), \quad A = L^\top H L,
+.. math:: R = L M^{-\top}, \quad h = R^\top (b - H (\mu - m)), \quad
+          \log Z = \log\text{bump}(\mu) + \tfrac12 h^\top h - \log\det M.
 
-hence the product is :math:`Z\, \mathcal N(\mu + L (I + A)^{-1} g,\; L (I + A)^{-1} L^\top)` with
-
-.. math:: \log Z = v + \tfrac12 g^\top (I + A)^{-1} g - \tfrac12 \log\det(I + A).
-
-No inverse of a covariance or of H is needed, so both may be singular; L has the units of x, and A
+No inverse of a covariance or of H is needed, so both may be singular; L has the units of x, and M
 has none, so the result does not depend on them.
 """
 
@@ -23,7 +21,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import Array
-from skh.gaussians.linear_algebra import apply, check_covariance, factorize, symmetric, transpose
+from skh.gaussians.linear_algebra import check_covariance
 from skh.gaussians.units import correlations
 
 
@@ -69,20 +67,3 @@ class Bump:
         """Return the bump raised to ``beta`` >= 0."""
         beta = _checks.non_negative("beta", beta)
         return self.known(beta * self.c, beta * self.b, beta * self.H, self.m)
-
-
-def times(bump: Bump, means: Array, covariances: Array) -> tuple[Array, Array, Array]:
-    """Means, covariances and log Z of ``N(means[k], covariances[k]) * bump`` for each k.
-
-    ``covariances`` is (K, d, d), or (d, d) for all; so are those of the result.
-    """
-    sd, unitless = correlations(covariances)
-    L = sd[..., None] * factorize(unitless)[1]
-    gradient = bump.b - (means - bump.m) @ bump.H
-    g = apply(transpose(L), gradient)
-    lambdas, axes = np.linalg.eigh(symmetric(transpose(L) @ bump.H @ L))
-    lambdas = np.maximum(lambdas, 0.0)
-    root = (L @ axes) / np.sqrt(1.0 + lambdas)[..., None, :]  # of the product's covariance
-    h = apply(transpose(axes), g) / np.sqrt(1.0 + lambdas)
-    log_Z = bump.log(means) + 0.5 * (h**2).sum(-1) - 0.5 * np.log1p(lambdas).sum(-1)
-    return means + apply(root, h), symmetric(root @ transpose(root)), log_Z

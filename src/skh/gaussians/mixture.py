@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +14,17 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._numba.array_checks import first_not_finite
 from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
+from skh._numba.gaussian_products import multiplied
 from skh._numba.resampling import inverse_transform, look_up
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
-from skh.gaussians.bump import Bump, times
+from skh.gaussians.bump import Bump
 from skh.gaussians.densities import LogDensities
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.linear_algebra import (
     check_and_factorize,
     factorize,
+    identity,
     right_divide,
     symmetric,
     transpose,
@@ -64,7 +65,7 @@ class GaussianMixture:
         w = _checks.probabilities("weights", weights)
         m = _checks.points("means", means).copy()  # the caller may reuse the array
         _checks.same_length("means", m, "weights", len(w))
-        S = _covariances(covariances, *m.shape)
+        S = _checks.covariances(covariances, *m.shape)
         if S.ndim >= 2:
             S, self.__dict__["_factors"] = check_and_factorize("covariances", S)
         self._keep(w, m, S)
@@ -196,14 +197,18 @@ class GaussianMixture:
         """
         if not isinstance(bump, Bump) or len(bump.b) != self.d:
             raise TypeError(f"bump must be a Bump in {self.d} dimensions, got {bump!r}")
-        means, covariances, log_Z = times(bump, self.means, self.matrices)
-        with np.errstate(divide="ignore"):  # log of weight zero
-            log_w = np.log(self.weights) + log_Z
-        top = float(log_w.max())
-        w = np.exp(log_w - top)
-        total = float(w.sum())
-        product = self._known(w / total, means, covariances)
-        return self._derived(product), top + log(total)
+        b, H, m = (np.array(a, order="C") for a in (bump.b, bump.H, bump.m))  # all writable
+        means, S, w, log_norm = multiplied(self._weights, self._means, self._roots, bump.c, b, H, m)
+        shared = self.covariances.ndim in (0, 2)
+        return self._derived(self._known(w, means, S[0] if shared else S)), log_norm
+
+    @property
+    def _roots(self) -> Array:
+        """Square roots of the covariance matrices, (1, d, d) if components share it."""
+        L = self._factors
+        if L.ndim <= 1:
+            L = np.multiply.outer(L, identity(self.d))
+        return L.reshape(-1, self.d, self.d)
 
     def choose(self, u: Array) -> Indices:
         """Component of each ``u`` in [0, 1) by inverse transform, in storage order."""
@@ -284,17 +289,3 @@ def check_mixture(name: str, value: object) -> None:
     """Raise a TypeError unless ``value`` is a GaussianMixture."""
     if not isinstance(value, GaussianMixture):
         raise TypeError(f"{name} must be a GaussianMixture, got {value!r}")
-
-
-def _covariances(value: ArrayLike, K: int, d: int) -> Array:
-    if type(value) is float and 0.0 <= value < inf:  # a shortcut, for speed
-        return np.array(value)
-    S = _checks.real_array("covariances", value)
-    if S.shape not in ((), (K,), (d, d), (K, d, d)):
-        raise ValueError(
-            f"covariances must have shape (), ({K},), ({d}, {d}) or ({K}, {d}, {d}) "
-            f"for {K} means in {d} dimensions, got {S.shape}"
-        )
-    if S.ndim < 2 and S.min() < 0:
-        raise ValueError(f"covariances must be positive semi-definite, got {S.min()}")
-    return S.copy()

@@ -19,12 +19,10 @@ import numpy as np
 from skh._numba.likelihood_fit import relative_to_best
 from skh._typing import Array
 from skh.filtering.surrogates.parabola import (
-    VARIANCES_OF_INFORMATION,
     Parabola,
     Prior,
     Regression,
     fit_parabola,
-    informed,
     squares,
 )
 
@@ -39,25 +37,22 @@ NEIGHBOURS = 2  # of the best point, in addition to d - 1, that give the width o
 LEAST_SQUARE = 1e-12  # squared width of a guess, whitened
 
 
-def fit_surrogate(z: Array, log_likelihood: Array, information: Array | None) -> Parabola:
+def fit_surrogate(z: Array, log_likelihood: Array, expected: Prior | None) -> Parabola:
     """Fit a parabola through all points where that explains them, else near the best.
 
-    ``information`` is that expected in the coordinates z.
+    ``expected`` is the prior of the information in the coordinates z, if any.
     """
     level = relative_to_best(log_likelihood)
-    parabola = fit_parabola(z, level, information)
+    parabola = fit_parabola(z, level, expected)
     if parabola.unexplained < MAX_UNEXPLAINED:
         return parabola
-    return fit_envelope(z, level, information, int(level.argmax()))
+    return fit_envelope(z, level, expected, int(level.argmax()))
 
 
-def fit_envelope(z: Array, level: Array, information: Array | None, start: int) -> Parabola:
+def fit_envelope(z: Array, level: Array, expected: Prior | None, start: int) -> Parabola:
     """Fit a parabola that explains the points near ``start`` and lies below the others."""
     guess = zoom(z, start)
-    if information is None:
-        prior = Prior(guess.H, guess.H, 1.0)
-    else:
-        prior = informed(information, VARIANCES_OF_INFORMATION[-1])
+    prior = Prior(guess.H, np.sqrt(guess.H), 1.0) if expected is None else expected
     fit = _reweighted(prior, z, level, start)
     if fit.clamped:
         fit = _reweighted(replace(prior, kappa=CAUTIOUS_VARIANCE), z, level, start)

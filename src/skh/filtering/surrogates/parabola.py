@@ -21,24 +21,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import sqrt
 
 import numpy as np
 
 from skh._numba.evidence import most_evident
-from skh._typing import Array, Indices
+from skh._numba.parabolas import quadratic_coefficients, quadratic_features
+from skh._typing import Array
 from skh.filtering.likelihood_information import UNEXPECTED_SHARE, median
 from skh.filtering.surrogates.target import Target
 from skh.gaussians.bump import Bump
-from skh.gaussians.linear_algebra import factorize, regularized_root, symmetric
+from skh.gaussians.linear_algebra import regularized_root, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import METRIC_JITTER
 
 # a: noise of a log-likelihood over 1 + its depth below the best
 NOISES = np.array([1e-6, 1e-3, 0.03, 0.3])
 AMPLITUDES = tuple(4.0**k for k in range(-4, 5))  # tau, without unit
-VARIANCES_OF_INFORMATION = (0.0, 0.25)  # kappa where F is known: H is F, or F within about 70 %
+VARIANCE_OF_INFORMATION = 0.25  # kappa where F is known: H is F within about 70 %
 RELEARNED = 3  # fits without information whose S is the curvature of the previous fit
 LEAST_SPREAD = 1e-300  # variance of log-likelihoods, to divide by
 TRIAL_POWER = 0.7  # of the surrogate in a trial: it may be too narrow
@@ -107,36 +107,17 @@ class Prior:
     """Gaussian process over parabolas with mean -z' H0 z / 2."""
 
     H0: Array
-    S: Array
+    root: Array  # of S
     kappa: float
 
-    def features(self, z: Array) -> tuple[Array, Array]:
-        """Return features (n, m) of unit variance a priori, and a root of S."""
-        s, root = 1.0 + float(np.trace(self.S)), factorize(self.S)[1]
-        u = z @ root
-        columns = [np.full((len(z), 1), s / sqrt(2.0)), sqrt(s) * u]
-        if self.kappa > 0.0:
-            i, j, scale = _pairs(z.shape[1])
-            columns.append(sqrt(self.kappa / 2.0) * scale * u[:, i] * u[:, j])
-        return np.hstack(columns), root
+    def features(self, z: Array) -> Array:
+        """Return features (n, m) of unit variance a priori."""
+        return np.asarray(quadratic_features(z, self.root, self.kappa))
 
-    def coefficients(self, theta: Array, root: Array) -> tuple[float, Array, Array]:
+    def coefficients(self, theta: Array) -> tuple[float, Array, Array]:
         """Return (c, b, H) of the parabola with these coefficients of the features."""
-        s, d = 1.0 + float(np.trace(self.S)), len(root)
-        c, b = float(theta[0]) * s / sqrt(2.0), sqrt(s) * (root @ theta[1 : d + 1])
-        if self.kappa == 0.0:
-            return c, b, self.H0
-        i, j, scale = _pairs(d)
-        M = np.zeros((d, d))
-        M[i, j] = sqrt(self.kappa / 2.0) * scale * theta[d + 1 :]
-        return c, b, symmetric(self.H0 - root @ (M + M.T) @ root.T)
-
-
-@lru_cache(maxsize=64)
-def _pairs(d: int) -> tuple[Indices, Indices, Array]:
-    """Indices i <= j, and the scale of the products u_i u_j whose squares sum to q^2."""
-    i, j = np.triu_indices(d)
-    return i.astype(np.int64), j.astype(np.int64), np.where(i == j, 1.0, sqrt(2.0))
+        c, b, curvature = quadratic_coefficients(theta, self.root, self.kappa)
+        return c, b, symmetric(self.H0 - curvature)
 
 
 def squares(z: Array, H: Array) -> Array:
@@ -147,33 +128,35 @@ def squares(z: Array, H: Array) -> Array:
 def uninformed(d: int, level: Array) -> Prior:
     """Prior without knowledge, scaled to the spread of the values."""
     scale = max(-median(level), 1.0) / d
-    return Prior(np.zeros((d, d)), scale * np.eye(d), 1.0)
+    return Prior(np.zeros((d, d)), sqrt(scale) * np.eye(d), 1.0)
 
 
-def informed(information: Array, kappa: float) -> Prior:
+def informed(information: Array) -> Prior:
     """Prior with ``information`` (d, d) as the expected curvature."""
     d = len(information)
     seen, axes = np.linalg.eigh(symmetric(information))
     seen = np.maximum(seen, 0.0)
-    H0 = (axes * seen) @ axes.T
-    return Prior(H0, H0 + UNEXPECTED_SHARE * max(float(seen.sum()), 1.0) / d * np.eye(d), kappa)
+    expected = seen + UNEXPECTED_SHARE * max(float(seen.sum()), 1.0) / d
+    return Prior((axes * seen) @ axes.T, axes * np.sqrt(expected), VARIANCE_OF_INFORMATION)
 
 
-def fit_parabola(z: Array, level: Array, information: Array | None) -> Parabola:
-    """Fit a parabola to values ``level`` <= 0 at points z, by the prior of most evidence."""
-    fits = [Regression(uninformed(z.shape[1], level), z, level, 1.0 - level)]
-    if information is None:
+def fit_parabola(z: Array, level: Array, expected: Prior | None) -> Parabola:
+    """Fit a parabola to values ``level`` <= 0 at points z, by the prior of most evidence.
+
+    The ``expected`` one is that of the information known about the state.
+    """
+    size = 1.0 - level
+    fits = [Regression(uninformed(z.shape[1], level), z, level, size)]
+    if expected is None:
         for _ in range(RELEARNED):
-            prior = replace(informed(fits[-1].parabola().H, 1.0), H0=fits[0].prior.H0)
-            fits.append(Regression(prior, z, level, 1.0 - level))
+            learned = informed(fits[-1].parabola().H)
+            prior = Prior(fits[0].prior.H0, learned.root, 1.0)
+            fits.append(Regression(prior, z, level, size))
     else:
-        known, free = VARIANCES_OF_INFORMATION
-        prior = informed(information, free)
-        features, root = prior.features(z)
-        linear, fixed = (features[:, : z.shape[1] + 1], root), replace(prior, kappa=known)
+        features, known = expected.features(z), replace(expected, kappa=0.0)
         fits += [
-            Regression(fixed, z, level, 1.0 - level, features=linear),
-            Regression(prior, z, level, 1.0 - level, features=(features, root)),
+            Regression(known, z, level, size, features=features[:, : z.shape[1] + 1]),
+            Regression(expected, z, level, size, features=features),
         ]
     return max(fits, key=lambda fit: fit.evidence).parabola()
 
@@ -188,10 +171,10 @@ class Regression:
         level: Array,
         size: Array,
         amplitudes: Sequence[float] = AMPLITUDES,
-        features: tuple[Array, Array] | None = None,
+        features: Array | None = None,
     ) -> None:
         self.prior, self.z, self.level, self.size = prior, z, level, size
-        known, self.root = prior.features(z) if features is None else features
+        known = prior.features(z) if features is None else features
         U, sigma, Vt = np.linalg.svd(known / size[:, None], full_matrices=False)
         y = (level + 0.5 * squares(z, prior.H0)) / size
         self.evidence, scaled, error = most_evident(U, sigma, y, np.array(amplitudes), NOISES)
@@ -210,7 +193,7 @@ class Regression:
 
     def coefficients(self) -> tuple[float, Array, Array, bool]:
         """Return (c, b, H) of the posterior mean, and whether H had to be clamped."""
-        c, b, H = self.prior.coefficients(self.theta, self.root)
+        c, b, H = self.prior.coefficients(self.theta)
         if self.prior.kappa == 0.0:
             return c, b, H, False
         lambdas, axes = np.linalg.eigh(H)

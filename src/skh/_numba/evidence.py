@@ -7,16 +7,17 @@ from math import log
 import numpy as np
 
 from skh._numba.compiling import compiled
+from skh._numba.vectors import add_scaled
 
 LEAST_FREEDOM = 1e-15  # share of a value that its fit leaves as residual; less is rounding
 
 
 @compiled
-def most_evident(U, sigma, y, amplitudes, noises):
+def most_evident(U, sigma, Vt, y, size, amplitudes, noises):
     """Regress y on features U diag(sigma) V', by the amplitude and noise of most evidence.
 
-    Return that evidence, V' times the coefficients, and the error at each point without its value,
-    by the smoother's diagonal.
+    Return that evidence, the coefficients, and ``size`` times the error at each point without its
+    value, by the smoother's diagonal.
     """
     (n, m), beyond = U.shape, 0.0
     rest, v, kept = np.empty(n), np.empty(m), np.empty(m)
@@ -49,5 +50,8 @@ def most_evident(U, sigma, y, amplitudes, noises):
             rest[i] += U[i, k] * kept[k] * v[k]
             free += square * kept[k]
             outside -= square
-        rest[i] /= max(free + max(outside, 0.0), LEAST_FREEDOM)
-    return -0.5 * least, sigma, rest
+        rest[i] *= size[i] / max(free + max(outside, 0.0), LEAST_FREEDOM)
+    theta = np.zeros(Vt.shape[1])
+    for k in range(m):
+        add_scaled(theta, Vt[k], sigma[k])
+    return -0.5 * least, theta, rest

@@ -70,3 +70,29 @@ def quadratic_coefficients(theta, root, kappa):
             for k in range(d):
                 H[k, j] += root[k, i] * across
     return theta[0] * s / sqrt(2.0), b, H
+
+
+@compiled
+def values_of_parabola(z, c, b, H):
+    """``c + b'z - z'Hz / 2`` at the rows of ``z``."""
+    (n, d), out = z.shape, np.empty(len(z))
+    for k in range(n):
+        out[k] = c
+        for i in range(d):
+            falling = 0.0
+            for j in range(d):
+                falling += H[i, j] * z[k, j]
+            out[k] += z[k, i] * (b[i] - 0.5 * falling)
+    return out
+
+
+@compiled
+def relative_to_noise(features, z, level, H0, size):
+    """Features, and values less the prior mean -z'H0 z / 2, over the noise's ``size``."""
+    y = values_of_parabola(z, 0.0, np.zeros(len(H0)), H0)
+    A = np.empty(features.shape)
+    for k in range(y.size):
+        y[k] = (level[k] - y[k]) / size[k]
+        for j in range(A.shape[1]):
+            A[k, j] = features[k, j] / size[k]
+    return A, y

@@ -9,7 +9,7 @@ import numpy as np
 from skh._numba.compiling import compiled, full_vectors, inlined
 from skh._numba.exponential import exp
 from skh._numba.extrema import highest
-from skh._numba.vectors import total
+from skh._numba.vectors import dot, total
 
 LOWEST = -600.0  # log-weights this far below the largest become zero
 
@@ -48,3 +48,10 @@ def reweighted(w, log_likelihood):
     for i in range(out.size):
         out[i] /= sum_of_all
     return out, top + log(sum_of_all)
+
+
+@compiled
+def weighted_ess(w, logs):
+    """Effective sample size of ``w exp(logs)``; 0 if all are zero."""
+    out, log_sum = reweighted(w, logs)
+    return 1.0 / dot(out, out) if log_sum > -np.inf else 0.0

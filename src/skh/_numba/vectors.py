@@ -79,3 +79,18 @@ def total(a):
     for i in range(a.size):
         result += a[i]
     return result
+
+
+@summing
+def mean_square(a):
+    """``mean(a ** 2)``."""
+    return dot(a, a) / a.size
+
+
+@summing
+def variance(a):
+    """``var(a)``."""
+    mean, result = total(a) / a.size, 0.0
+    for i in range(a.size):
+        result += (a[i] - mean) ** 2
+    return result / a.size

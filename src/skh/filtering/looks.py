@@ -12,6 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from skh._numba.log_sums import log_sum_of_rows
+from skh._numba.reweighting import weighted_ess
 from skh._typing import Array, Indices
 from skh.filtering.plans import Look, Placement
 from skh.filtering.surrogates.target import Target
@@ -39,7 +41,8 @@ class Taken:
     @cached_property
     def ess(self) -> float:
         """Effective sample size after weighting by o p / q; 0 if all weights are zero."""
-        return weighted_ess(self.points.w, self.log_likelihood - self.log_ratio(self.points.x))
+        log_ratio = self.log_ratio(self.points.x)
+        return float(weighted_ess(self.points.w, self.log_likelihood - log_ratio))
 
     @property
     def efficiency(self) -> float:
@@ -53,12 +56,10 @@ def combine(looks: Sequence[Taken], reason: str, error: float) -> Placement:
     x = np.concatenate([look.points.x for look in looks])
     component = np.concatenate([look.points.component for look in looks])
     w = np.concatenate([a * look.points.w for a, look in zip(shares, looks, strict=True)])
-    logs = np.stack([look.log_ratio(x) for look in looks]) + np.log(shares)[:, None]
-    top = logs.max(axis=0)
-    log_mixture = top + np.log(np.exp(logs - top).sum(axis=0))
+    logs = np.stack([look.log_ratio(x) for look in looks], axis=1) + np.log(shares)
     points = WeightedPoints(x, w / w.sum(), component)
     described = tuple(Look(len(look.points), look.ess, reason, error) for look in looks)
-    return Placement(points, None, -log_mixture, described)
+    return Placement(points, None, -log_sum_of_rows(logs), described)
 
 
 def look_shares(looks: Sequence[Taken]) -> Array:
@@ -78,14 +79,3 @@ def subset(points: WeightedPoints, rows: Indices) -> WeightedPoints:
     """Return some of the points, with weights that sum to one."""
     w = points.w[rows]
     return WeightedPoints(points.x[rows], w / w.sum(), points.component[rows])
-
-
-def weighted_ess(w: Array, log_weights: Array) -> float:
-    """Effective sample size of w exp(log_weights); 0 if all are zero."""
-    with np.errstate(divide="ignore"):
-        log_weights = log_weights + np.log(w)
-    top = log_weights.max()
-    if top == -np.inf:
-        return 0.0
-    w = np.exp(log_weights - top)
-    return float(w.sum() ** 2 / (w @ w))

@@ -35,9 +35,10 @@ from functools import cached_property
 import numpy as np
 
 from skh import _checks
+from skh._numba.reweighting import weighted_ess
 from skh._typing import Indices
 from skh.filtering.gate import Verdict, judge
-from skh.filtering.looks import Taken, combine, subset, weighted_ess
+from skh.filtering.looks import Taken, combine, subset
 from skh.filtering.plans import Look, Looks, Placement
 from skh.filtering.smoothed_looks import smoothed_looks, unsmoothed
 from skh.filtering.surrogates.base import Surrogate

@@ -20,6 +20,7 @@ from math import isfinite
 import numpy as np
 
 from skh import _checks
+from skh._numba.parabolas import values_of_parabola
 from skh._typing import Array
 from skh.gaussians.linear_algebra import check_covariance
 from skh.gaussians.units import correlations
@@ -60,8 +61,7 @@ class Bump:
 
     def log(self, x: Array) -> Array:
         """Logarithm of the bump at the rows of ``x``."""
-        off = x - self.m
-        return np.asarray(self.c + off @ self.b - 0.5 * ((off @ self.H) * off).sum(axis=1))
+        return np.asarray(values_of_parabola(x - self.m, self.c, self.b, self.H))
 
     def power(self, beta: float) -> Bump:
         """Return the bump raised to ``beta`` >= 0."""

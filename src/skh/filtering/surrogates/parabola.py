@@ -26,7 +26,13 @@ from math import sqrt
 import numpy as np
 
 from skh._numba.evidence import most_evident
-from skh._numba.parabolas import quadratic_coefficients, quadratic_features
+from skh._numba.parabolas import (
+    quadratic_coefficients,
+    quadratic_features,
+    relative_to_noise,
+    values_of_parabola,
+)
+from skh._numba.vectors import mean_square, variance
 from skh._typing import Array
 from skh.filtering.likelihood_information import UNEXPECTED_SHARE, median
 from skh.filtering.surrogates.target import Target
@@ -87,7 +93,7 @@ class Parabola:
 
     def __call__(self, z: Array) -> Array:
         """Values at the rows of z."""
-        return np.asarray(self.c + z @ self.b - 0.5 * squares(z, self.H))
+        return np.asarray(values_of_parabola(z, self.c, self.b, self.H))
 
     def target(
         self, p: GaussianMixture, frame: Whitening, m: int, sure: bool, rng: np.random.Generator
@@ -155,7 +161,7 @@ def fit_parabola(z: Array, level: Array, expected: Prior | None) -> Parabola:
     else:
         features, known = expected.features(z), replace(expected, kappa=0.0)
         fits += [
-            Regression(known, z, level, size, features=features[:, : z.shape[1] + 1]),
+            Regression(known, z, level, size, features=features[:, : z.shape[1] + 1].copy()),
             Regression(expected, z, level, size, features=features),
         ]
     return max(fits, key=lambda fit: fit.evidence).parabola()
@@ -175,20 +181,21 @@ class Regression:
     ) -> None:
         self.prior, self.z, self.level, self.size = prior, z, level, size
         known = prior.features(z) if features is None else features
-        U, sigma, Vt = np.linalg.svd(known / size[:, None], full_matrices=False)
-        y = (level + 0.5 * squares(z, prior.H0)) / size
-        self.evidence, scaled, error = most_evident(U, sigma, y, np.array(amplitudes), NOISES)
-        self.theta, self.error = Vt.T @ scaled, size * error  # at each point without its value
+        A, y = relative_to_noise(known, z, level, prior.H0, size)
+        U, sigma, Vt = np.linalg.svd(A, full_matrices=False)
+        # error: at each point without its value
+        self.evidence, self.theta, self.error = most_evident(
+            U, sigma, Vt, y, size, np.array(amplitudes), NOISES
+        )
 
     def parabola(self) -> Parabola:
         """Return the posterior mean, with H clamped to be positive semi-definite."""
         c, b, H, clamped = self.coefficients()
         error = self.error
         if clamped:  # the regression's errors are not those of what is returned
-            own = self.level - (c + self.z @ b - 0.5 * squares(self.z, H))
+            own = self.level - values_of_parabola(self.z, c, b, H)
             error = np.where(np.abs(own) > np.abs(error), own, error)
-        spread = max(float(np.var(self.level)), LEAST_SPREAD)
-        unexplained = sqrt(float(np.mean(error**2)) / spread)
+        unexplained = sqrt(mean_square(error) / max(variance(self.level), LEAST_SPREAD))
         return Parabola(c, b, H, self.level - error, unexplained, clamped)
 
     def coefficients(self) -> tuple[float, Array, Array, bool]:
@@ -205,7 +212,7 @@ class Regression:
     def values(self) -> Array:
         """Values of the parabola at the points."""
         c, b, H, _ = self.coefficients()
-        return np.asarray(c + self.z @ b - 0.5 * squares(self.z, H))
+        return np.asarray(values_of_parabola(self.z, c, b, H))
 
     def _refitted(self, H: Array) -> tuple[float, Array]:
         """Fit c and b again for given H."""

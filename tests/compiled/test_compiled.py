@@ -314,6 +314,10 @@ def test_compiled_kernels_equal_their_python_source():
         ),
         (_numba.sobol_net.scrambled_net, (9, *net_arguments(rng))),
         (_numba.simplex_qp.leading_dot, (heights, rates, 3)),
+        (_numba.gaussian_products.product_root, (np.zeros((2, 2)), A[0], A[1] @ A[1].T)),
+        (_numba.parabolas.quadratic_features, (centres, A[0], 0.25)),
+        (_numba.parabolas.values_of_parabola, (centres, 0.5, centres[0], A[1] @ A[1].T)),
+        (_numba.vectors.variance, (rates,)),
     ]
     for kernel, arguments in calls:
         by_compiler, by_python = deepcopy(arguments), deepcopy(arguments)

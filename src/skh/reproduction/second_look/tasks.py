@@ -71,15 +71,15 @@ class SecondLookStudy:
         )
 
     def tasks(self) -> list[Task]:
-        """All models on the first data set, then on the second, and so on."""
+        """All models on the first data set, then on the second, and so on; last, random particles."""
         found = [Task(self.name, ("range-bearing", ONE_STEP), 0, cost=2.0)]
         for b in range(self.batches):
             found += [Task(self.name, (m,), b, cost=_cost(m)) for m in self.models]
             if b < self.timed_batches:
                 found += [Task(self.name, (m, TIMES), b, cost=3.0) for m in self.timed]
-            if b < self.bootstrap_batches:
-                sharp = [m for m in self.models if m in SHARP or m in FLOORS]
-                found += [Task(self.name, (m, BOOTSTRAP), b, cost=30.0) for m in sharp]
+        sharp = [m for m in self.models if m in SHARP or m in FLOORS]
+        for b in range(self.bootstrap_batches):
+            found += [Task(self.name, (m, BOOTSTRAP), b, cost=30.0) for m in sharp]
         return found
 
     def work(self, task: Task) -> Iterator[Record]:

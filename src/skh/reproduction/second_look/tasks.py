@@ -71,7 +71,7 @@ class SecondLookStudy:
         )
 
     def tasks(self) -> list[Task]:
-        """All models on the first data set, then on the second, and so on; last, random particles."""
+        """All models on the first data set, then on the second, ...; random particles last."""
         found = [Task(self.name, ("range-bearing", ONE_STEP), 0, cost=2.0)]
         for b in range(self.batches):
             found += [Task(self.name, (m,), b, cost=_cost(m)) for m in self.models]

@@ -98,32 +98,29 @@ class Verdict(NamedTuple):
 def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdict:
     """Fit a surrogate to the pilot and decide whether to guide the other points by it."""
     frame, F, n1 = Whitening.of(p), p.information, len(pilot.points)
-    expected = None if F is None else informed(frame.L.T @ F @ frame.L)
 
-    def verdict(
-        reason: str,
-        fit: Parabola | None = None,
-        error: float = nan,
-        product: Target | None = None,
-    ) -> Verdict:
-        return Verdict(fit, frame, expected, error, reason, product)
+    def refused(reason: str, error: float = nan) -> Verdict:
+        return Verdict(None, frame, None, error, reason)
 
     if pilot.ess == 0.0:
-        return verdict("the likelihood is zero at the pilot")
+        return refused("the likelihood is zero at the pilot")
     if pilot.efficiency > BROAD_EFFICIENCY:
-        return verdict("the likelihood is broad")
+        return refused("the likelihood is broad")
     if split(p, n, PARTS_RESOLUTION * p.covariance, PARTS_SHARE * n) is not None:
-        return verdict("the predictive has parts far apart")
+        return refused("the predictive has parts far apart")
+    expected = None if F is None else informed(frame.L.T @ F @ frame.L)
     level = relative_to_best(pilot.log_likelihood)
     fit = fit_surrogate(frame(pilot.points.x), pilot.log_likelihood, expected)
     error = weighted_error(fit, level, pilot.points.w)
     promised = PROMISE * error / sqrt(n - n1)
     product = fit.product(p, frame)
     if promised < ordinary_error(product, points, frame, fit):
-        return verdict("guided: the surrogate is accurate", fit, error, product)
-    if is_lost(fit, pilot):
-        return verdict("guided: the pilot missed the peak", fit, error, product)
-    return verdict("a second look does not promise more", None, error)
+        reason = "guided: the surrogate is accurate"
+    elif is_lost(fit, pilot):
+        reason = "guided: the pilot missed the peak"
+    else:
+        return refused("a second look does not promise more", error)
+    return Verdict(fit, frame, expected, error, reason, product)
 
 
 def ordinary_error(

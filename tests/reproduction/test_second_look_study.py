@@ -9,7 +9,7 @@ import skh
 from made import rows
 from skh.reproduction.claim import judge
 from skh.reproduction.second_look import EXPERIMENT, claims
-from skh.reproduction.second_look.cases import BROAD, CASES, Data, data_of, told
+from skh.reproduction.second_look.cases import BROAD, CASES, SOLVED_TWICE, Data, data_of, told
 from skh.reproduction.second_look.equal_particles import equal_particles
 from skh.reproduction.second_look.figures import pictures
 from skh.reproduction.second_look.one_step import Watched, ellipse
@@ -230,6 +230,7 @@ def test_references_differ_by_their_error_and_headings_wrap():
     turned = data.means + np.array([0.0, 0.0, 2 * np.pi])
     assert data.rmse(turned) == pytest.approx(0.0, abs=1e-12)
     assert data_of("jmls", 0, 3).means_error == 0.0
+    assert len(data_of("jmls", SOLVED_TWICE, 3).runs) == 1
 
 
 def test_a_watched_plan_changes_nothing_and_an_ellipse_has_its_moments():

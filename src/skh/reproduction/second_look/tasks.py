@@ -97,7 +97,8 @@ class SecondLookStudy:
                 if n <= data.case.most_particles:
                     yield filtered(replace(start, rule=BOOTSTRAP, n=n), RULES["PF"], data)
         else:
-            yield reference(start, data)
+            if len(data.runs) > 1:
+                yield reference(start, data)
             yield from self._all_rules(start, data)
 
     def _all_rules(self, start: Record, data: Data) -> Iterator[Record]:

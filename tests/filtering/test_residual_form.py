@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import skh
+from skh.filtering.residual_form import cauchy_residuals
 from skh.geometry import SE2, Charted
-from skh.models import InverseDepthCamera, ResidualFlight
+from skh.models import (
+    InverseDepthCamera,
+    RangeBearing,
+    ResidualFlight,
+    ResidualRangeBearing,
+)
+from skh.reproduction.second_look.lattice import lattice_filter
 
 PLACES = np.random.default_rng(5).uniform(-5, 5, (40, 2))
 
@@ -143,3 +151,25 @@ def test_residuals_of_images_are_roots_of_their_log_likelihood():
     r = flight.residuals(1, poses, image)
     log_l = flight.log_likelihood(1, poses, image)
     np.testing.assert_allclose(np.diff(-0.5 * (r**2).sum(axis=1)), np.diff(log_l), rtol=1e-9)
+
+
+def test_cauchy_residuals_are_roots_of_the_density_of_cauchy_errors():
+    r = np.linspace(-40, 40, 81)
+    soft = cauchy_residuals(r)
+    np.testing.assert_allclose(-0.5 * soft**2, stats.cauchy.logpdf(r) - stats.cauchy.logpdf(0))
+    assert (np.diff(soft) > 0).all()
+
+
+def test_residuals_of_single_measurements_find_a_peak_above_a_floor():
+    telling, silent = ResidualRangeBearing(outliers=0.05), RangeBearing(outliers=0.05)
+    ratios = []
+    for seed in range(3):
+        _, ys = silent.simulate(15, rng=seed)
+        exact, _ = lattice_filter(silent, ys, seed, fineness=0.7)
+        told, untold = (
+            np.sqrt(np.mean((skh.particle_filter(m, ys, n=50, rng=seed).means - exact) ** 2))
+            for m in (telling, silent)
+        )
+        ratios.append(told / untold)
+    assert np.exp(np.mean(np.log(ratios))) < 0.4
+    assert max(ratios) < 1.5

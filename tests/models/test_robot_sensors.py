@@ -19,6 +19,7 @@ PLAIN = {
     "position": skh.models.range_bearing(),
     "pose": skh.models.range_bearing(heading=True),
     "outliers": robots.RangeBearing(outliers=0.05),
+    "residuals": robots.ResidualRangeBearing(heading=True),
     "radar": skh.models.radar(),
     "field": skh.models.field_map(),
     "laser": skh.models.laser_beams(),

@@ -200,7 +200,7 @@ def test_quick_has_every_kind_of_task():
     kinds = {task.cell[1:] for task in SecondLookStudy.quick().tasks()}
     assert kinds == {(), ("times",), ("bootstrap",), ("one-step",)}
     full = SecondLookStudy().tasks()
-    assert len({task.key for task in full}) == len(full) == 20 * 30 + 4 * 3 + 13 * 3 + 1
+    assert len({task.key for task in full}) == len(full) == 21 * 30 + 4 * 3 + 13 * 3 + 1
 
 
 def test_a_run_equals_the_filter():

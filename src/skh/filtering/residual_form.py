@@ -15,6 +15,9 @@ differences over the standard deviations of that posterior, give a Gaussian-shap
 :math:`\hat o^\beta`, and weighs them by :math:`o / \hat o^\beta`: the same target, however poor the
 approximation is.  :math:`\beta < 1`, so that the ratio stays bounded where the approximation is too
 narrow.  The evaluations are among the n of the step.
+
+So residuals need not be those of the likelihood.  One with a floor (outliers) is flat far from its
+peak, and so are its residuals; `cauchy_residuals` are not.
 """
 
 from __future__ import annotations
@@ -117,6 +120,17 @@ def gauss_newton(residuals: Residuals, frame: Whitening, count: int) -> Bump:
         axes = np.asarray(np.linalg.cholesky(symmetric(spread) + LEAST_DIFFERENCE**2 * np.eye(d)))
     assert best is not None
     return best
+
+
+def cauchy_residuals(r: Array) -> Array:
+    r"""Residuals of Cauchy errors, :math:`\pm \sqrt{2 \log(1 + r^2)}`, in place of Gaussian ones r.
+
+    A large one counts for little, as that of an outlier should, and still tells the way.
+
+    >>> cauchy_residuals(np.array([-0.1, 1.0, 10.0, 1000.0])).round(2)
+    array([-0.14,  1.18,  3.04,  5.26])
+    """
+    return np.asarray(np.sign(r) * np.sqrt(2 * np.log1p(r**2)))
 
 
 def check_residuals(r: Any, t: int, k: int) -> Array:

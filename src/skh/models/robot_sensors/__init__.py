@@ -6,7 +6,7 @@ that measure range and Doppler, and a map of a magnetic field.
 
 from skh.models.robot_sensors.depth_images import DepthCamera, depth_camera
 from skh.models.robot_sensors.grid_map import GridMap, office
-from skh.models.robot_sensors.landmarks import RangeBearing, range_bearing
+from skh.models.robot_sensors.landmarks import RangeBearing, ResidualRangeBearing, range_bearing
 from skh.models.robot_sensors.laser import (
     LaserBeams,
     LikelihoodField,
@@ -24,6 +24,7 @@ __all__ = [
     "LikelihoodField",
     "Radar",
     "RangeBearing",
+    "ResidualRangeBearing",
     "depth_camera",
     "field_map",
     "laser_beams",

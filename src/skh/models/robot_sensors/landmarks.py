@@ -24,6 +24,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import RNG, Array
+from skh.filtering.residual_form import cauchy_residuals
 from skh.gaussians.mixture import GaussianMixture
 from skh.geometry.charts import wrap
 from skh.models.beacon_localisation import TRANSITION
@@ -79,15 +80,17 @@ class RangeBearing:
         turned = direction - x[..., 2:] if self.heading else direction
         return np.hypot(between[..., 0], between[..., 1]), turned
 
-    def log_likelihood(self, t: int, x: Array, y: Array) -> Array:
-        """Sum over landmarks of both log-densities; bearings wrap."""
+    def errors(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """Ranges and bearings of ``y`` less those from states (..., d); bearings wrap."""
         ranges, bearings = self.measured(x)
         y = _checks.shaped("y", y, 2 * len(self.landmarks))
-        far, turn = y[: len(self.landmarks)], y[len(self.landmarks) :]
-        log_l = log_floored_density(far - ranges, self.range_noise, self.outliers, LONGEST_RANGE)
-        log_l += log_floored_density(
-            wrap(turn - bearings), self.bearing_noise, self.outliers, 2 * pi
-        )
+        return y[: len(self.landmarks)] - ranges, wrap(y[len(self.landmarks) :] - bearings)
+
+    def log_likelihood(self, t: int, x: Array, y: Array) -> Array:
+        """Sum over landmarks of both log-densities."""
+        far, turn = self.errors(x, y)
+        log_l = log_floored_density(far, self.range_noise, self.outliers, LONGEST_RANGE)
+        log_l += log_floored_density(turn, self.bearing_noise, self.outliers, 2 * pi)
         return np.asarray(log_l.sum(axis=-1))
 
     def observe(self, t: int, x: Array, rng: np.random.Generator) -> Array:
@@ -102,6 +105,20 @@ class RangeBearing:
     def simulate(self, T: int, *, rng: RNG = None) -> tuple[Array, Array]:
         """Draw states (T, 2 or 3) and observations (T, 2 landmarks)."""
         return simulate(self, T, rng)
+
+
+class ResidualRangeBearing(RangeBearing):
+    """The same robot, whose filter is given the errors of an observation, not only their sum.
+
+    Outliers put a floor under the likelihood; residuals are those of Cauchy errors, without one.
+    """
+
+    def residuals(self, t: int, x: Array, y: Array) -> Array:
+        """Residuals (..., 2 landmarks), to be linearised."""
+        far, turn = self.errors(x, y)
+        return cauchy_residuals(
+            np.concatenate([far / self.range_noise, turn / self.bearing_noise], axis=-1)
+        )
 
 
 def driven(x: Array, speed: float, turn: float) -> Array:

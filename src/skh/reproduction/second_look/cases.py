@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -78,6 +78,7 @@ class Case:
     T: int = 40
     poses: bool = False  # filtered in a chart of SE(2)
     most_particles: int = 1_000_000  # of the bootstrap filter: rendering is dear
+    plain: Callable[[], Any] | None = None  # the model of all but a second look, if told less
 
 
 SHARP = {
@@ -105,6 +106,12 @@ SHARP = {
 }
 FLOORS = {
     "outliers": Case("5 % outliers", partial(models.RangeBearing, outliers=0.05), lattice(0.7)),
+    "outliers-told": Case(
+        "5 % outliers, residuals",
+        partial(models.ResidualRangeBearing, outliers=0.05),
+        lattice(0.7),
+        plain=partial(models.RangeBearing, outliers=0.05),
+    ),
     "likelihood-field": Case(
         *("Likelihood field, SE(2)", models.likelihood_field, lattice(0.9), 30, True),
         most_particles=100_000,
@@ -131,6 +138,11 @@ class Data:
     model: Any  # as the filter takes it
     ys: Array
     runs: tuple[Solved, ...]
+
+    @property
+    def plain(self) -> Data:
+        """The same data, with the model of the filters that a second look is compared with."""
+        return self if self.case.plain is None else replace(self, model=self.case.plain())
 
     @property
     def means(self) -> Array:

@@ -222,6 +222,11 @@ CLAIMS = (
         "outliers and likelihood fields are flat far from their peak",
         {(model, n): 0.5 for model in ("outliers", "likelihood-field") for n in (50, 100)},
     ),
+    _limits(
+        "outliers, the model gives residuals, at most 0.5",
+        "errors of single measurements show the way where their sum is flat",
+        {("outliers-told", n): 0.5 for n in (20, 50, 100)},
+    ),
     _asked(
         "RMSE below the default rule's for four more sensors of robots",
         "laser beams, depth images, radar, a magnetic map, every N",

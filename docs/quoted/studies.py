@@ -25,6 +25,7 @@ TWENTY_MODELS = {
     "lgss15-told": "LGSS d=15, information told",
     "lgss15": "LGSS d=15, learned",
     "outliers": "range and bearing, 5 % outliers",
+    "outliers-told": "the same, the model gives residuals",
     "likelihood-field": "likelihood field, SE(2)",
     "laser": "laser beams on a map, SE(2)",
     "depth": "depth images",

@@ -3,7 +3,8 @@
 Its coordinates u are those in which the posterior is about a standard normal at its mode.  It is
 fitted to some hundred filter runs and costs microseconds, where a filter costs milliseconds or
 hours.  Chains that it proposes are corrected by filters (`delayed_acceptance`), so it need not be
-exact: where it is far off, proposals are rejected.
+exact: where it is far off, proposals are rejected.  Far from all runs it is pessimistic, by one
+standard deviation of the process, since chains would else go to peaks that are not there.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Emulator:
     length: float
     height: float
     solution: Array  # (m,)
+    whitener: Array  # (m, m): the inverse of the Cholesky factor of the process's covariance
 
     @classmethod
     def of(cls, U: Array, values: Array) -> Emulator:
@@ -46,26 +48,30 @@ class Emulator:
             ),
             key=lambda found: found[0],
         )
-        return cls(U, top, best[1], best[2], best[3])
+        _, length, height, solution, L = best
+        whitener = scipy.linalg.solve_triangular(L, np.eye(len(U)), lower=True)
+        return cls(U, top, length, height, solution, np.asarray(whitener))
 
     @staticmethod
     def _scored(
         squares: Array, residuals: Array, length: float, height: float, noise: float
-    ) -> tuple[float, float, float, Array]:
-        """Return the log marginal likelihood of one setting, the setting and its solution."""
+    ) -> tuple[float, float, float, Array, Array]:
+        """Return the log marginal likelihood of a setting, the setting, solution and factor."""
         K = height**2 * np.exp(-0.5 * squares / length**2)
         K[np.diag_indices(len(K))] += noise**2 + 1e-8 * height**2
         L = np.linalg.cholesky(K)
         solution = scipy.linalg.cho_solve((L, True), residuals)
         score = -0.5 * float(residuals @ solution) - float(np.log(np.diagonal(L)).sum())
-        return score, length, height, solution
+        return score, length, height, solution, L
 
     def __call__(self, u: Array) -> float:
-        """Predict the log-posterior at ``u`` (p,), up to a constant."""
+        """Predict the log-posterior at ``u`` (p,), up to a constant, less one deviation."""
         difference = self.U - u
         squares = np.einsum("ij,ij->i", difference, difference)
-        weights = np.exp(squares * (-0.5 / self.length**2))
-        return float(tail(u) + self.height**2 * (weights @ self.solution))
+        covariance = self.height**2 * np.exp(squares * (-0.5 / self.length**2))
+        known = self.whitener @ covariance
+        deviation = np.sqrt(max(self.height**2 - float(known @ known), 0.0))
+        return float(tail(u) + covariance @ self.solution - deviation)
 
 
 def tail(u: Array) -> Array:

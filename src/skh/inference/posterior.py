@@ -136,7 +136,8 @@ def learned(
 ) -> tuple[Emulator, Array, Array, float, int]:
     """Learn an emulator around the mode and where its chain goes.
 
-    Returns it, the root of its random walk, draws from it, its error and the filter runs.
+    Returns it, the root of its random walk, draws from it, its error there, by filters that it was
+    not fitted to, and the number of filter runs.
     """
     p = len(target.mode)
     U = np.concatenate([np.zeros((1, p)), 1.5 * rng.standard_normal((FIRST_POINTS * p, p))])
@@ -152,9 +153,6 @@ def learned(
         last, error = error, emulation_error(actual - expected)
         if max(last, error) < GOOD:  # twice, since few points tell it
             break
-    seen = np.isfinite(values)
-    emulator = Emulator.of(U[seen], values[seen])
-    path, root = explored(emulator, U[values.argmax()], root, rng)
     return emulator, root, path, error, len(values)
 
 

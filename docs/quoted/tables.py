@@ -48,6 +48,13 @@ def smoothing(part):
     return "\n".join(study.TABLES[part](json.loads(study.RECORD.read_text())[part]))
 
 
+def break_even():
+    """Costs of a likelihood from which on placing pays."""
+    import break_even as study
+
+    return study.table(json.loads(study.RECORD.read_text()))
+
+
 def parameters(name):
     """One of the tables of fits and posteriors."""
     import parameter_tables as study
@@ -61,6 +68,7 @@ COMPUTED = {
     "default-rule": lambda: markdown(*studies.default_rule()),
     "uav": lambda: markdown(*studies.uav()),
     "uav-step": lambda: markdown(*studies.uav_step()),
+    "break-even": break_even,
     "numerical-error": numerical_error,
     **{part: partial(smoothing, part) for part in ("smoothing", "score", "pruning")},
     **{name: partial(parameters, name) for name in PARAMETERS},

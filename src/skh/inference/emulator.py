@@ -59,7 +59,7 @@ class Emulator:
         """Return the log marginal likelihood of a setting, the setting, solution and factor."""
         K = height**2 * np.exp(-0.5 * squares / length**2)
         K[np.diag_indices(len(K))] += noise**2 + 1e-8 * height**2
-        L = np.linalg.cholesky(K)
+        L: Array = np.asarray(np.linalg.cholesky(K), dtype=np.float64)
         solution = scipy.linalg.cho_solve((L, True), residuals)
         score = -0.5 * float(residuals @ solution) - float(np.log(np.diagonal(L)).sum())
         return score, length, height, solution, L

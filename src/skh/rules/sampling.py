@@ -12,7 +12,7 @@ import numpy as np
 import scipy  # imports its submodules on first use
 
 from skh._checks import BELOW_ONE
-from skh._numba.resampling import inverse_transform, systematic
+from skh._numba.resampling import choose_along, systematic
 from skh._numba.sobol_net import scrambled_net
 from skh._typing import RNG, Array, Indices, Integers
 from skh.gaussians.mixture import GaussianMixture
@@ -121,10 +121,7 @@ class QuasiMonteCarlo(Sampling):
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":
             return p.choose(u)
-        order = p.curve
-        cumulative = np.cumsum(p.weights[order])
-        chosen: Indices = order[inverse_transform(cumulative / cumulative[-1], u)]
-        return chosen
+        return np.asarray(choose_along(p._weights, p.curve, u))
 
 
 def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
@@ -132,11 +129,8 @@ def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     directions = _sobol_directions(d, max(ceil(log2(n)), 1))
     m = directions.shape[1]
     digits = rng.integers(0, 1 << SOBOL_BITS, (d, m + 1))
-    # A lower triangular scramble with ones on its diagonal: column k starts at digit k.
-    lead = np.int64(1) << (SOBOL_BITS - 1 - np.arange(m))
-    columns = lead | (digits[:, :m] & (lead - 1))
     # Points are centres of cells: never 0, where ndtri is infinite.
-    u: Array = scrambled_net(n, directions, columns, digits[:, m], SOBOL_BITS)
+    u: Array = scrambled_net(n, directions, digits, SOBOL_BITS)
     return u
 
 

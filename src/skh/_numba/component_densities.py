@@ -134,6 +134,35 @@ def log_densities_along_axes(x, means, roots, heights):
 
 
 @compiled
+def are_within_along_axes(square, x, means, roots, component):
+    """Whether ``sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 <= square`` for k = component[i]."""
+    last = roots.shape[1] - 1
+    for i in range(len(x)):
+        k, total = component[i], 0.0
+        for j in range(x.shape[1]):
+            e = roots[j, min(k, last)] * (x[i, j] - means[j, k])
+            total += e * e
+        if not total <= square:
+            return False
+    return True
+
+
+@compiled
+def are_within(square, x, means, roots, component):
+    """Whether ``|roots[:, :, k] (x[i] - means[:, k])|^2 <= square`` for k = component[i]."""
+    for i in range(len(x)):
+        k, total = component[i], 0.0
+        for r in range(x.shape[1]):
+            e = 0.0
+            for j in range(x.shape[1]):
+                e += roots[r, j, k] * (x[i, j] - means[j, k])
+            total += e * e
+        if not total <= square:
+            return False
+    return True
+
+
+@compiled
 def log_densities_skewed(x, means, roots, used, heights):
     """``heights[k] - |roots[:, :, k] (x[i] - means[:, k])|^2 / 2``, (n, K).
 

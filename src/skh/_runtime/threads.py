@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -25,6 +25,8 @@ MIN_POINTS = 8192  # with fewer, starting threads takes longer than the work
 # Numba parallelises these by default, which costs microseconds per array expression.
 AUTOMATIC = ("comprehension", "fusion", "inplace_binop", "numpy", "reduction", "setitem", "stencil")
 ONLY_PRANGE = dict.fromkeys(AUTOMATIC, False)
+
+NOTHING = nullcontext()
 
 _threads = 1
 _pool_is_lost = False  # forking a process with threads copies none of them
@@ -87,12 +89,14 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
     return call
 
 
-@contextmanager
-def threads_enabled() -> Iterator[None]:
+def threads_enabled() -> AbstractContextManager[None]:
     """Enable the threads for all kernels called in the block."""
-    if _threads == 1:  # do not start numba's pool, which a forked process could not use
-        yield
-        return
+    # With one, do not start numba's pool, which a forked process could not use.
+    return NOTHING if _threads == 1 else _several_threads()
+
+
+@contextmanager
+def _several_threads() -> Iterator[None]:
     before = numba.get_num_threads()
     numba.set_num_threads(_threads)
     try:

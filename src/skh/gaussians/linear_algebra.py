@@ -7,9 +7,10 @@ decided relative to the standard deviations of the coordinates concerned.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import log, pi
+from math import isnan, log, pi
 
 import numpy as np
+from numpy.linalg._umath_linalg import eigh_lo
 
 from skh._numba.cholesky import (
     SINGULAR_VARIANCE,
@@ -77,6 +78,14 @@ def transpose(A: Array) -> Array:
 def apply(A: Array, x: Array) -> Array:
     """``A x`` for stacks of matrices (..., k, d) and vectors (..., d)."""
     return np.asarray((A @ x[..., None])[..., 0])
+
+
+def eigh(S: Array) -> tuple[Array, Array]:
+    """`numpy.linalg.eigh`, without preparations that take longer than a small matrix."""
+    values, axes = eigh_lo(S)
+    if isnan(values.item(0) if values.ndim == 1 else values.sum()):  # let NumPy say what is wrong
+        values, axes = np.linalg.eigh(S)
+    return values, axes
 
 
 def symmetric(S: Array) -> Array:

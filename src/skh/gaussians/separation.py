@@ -70,7 +70,11 @@ def split(
 
 def all_resolved(p: GaussianMixture, resolution: Array) -> bool:
     """Whether every component is wide enough in every direction for the resolution."""
-    return is_positive_definite(p.matrices - RESOLVED_VARIANCE * resolution)
+    kept = p.__dict__.get("_all_resolved")  # for the resolution that was used last
+    if kept is None or kept[0] is not resolution:
+        wide = is_positive_definite(p.matrices - RESOLVED_VARIANCE * resolution)
+        kept = p.__dict__["_all_resolved"] = resolution, wide
+    return bool(kept[1])
 
 
 class _View:

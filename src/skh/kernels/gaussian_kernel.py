@@ -32,6 +32,7 @@ from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import (
     check_covariance,
+    eigh,
     identity,
     inverse_triangle,
     positive_root,
@@ -94,6 +95,7 @@ class GaussianKernel:
             weights=tuple(scales[1].tolist()),
             variances=variances,
             scales=scales,
+            _metric=metric,
             _from_unit=L if cholesky(L, metric) else positive_root("metric", metric),
         )
         return kernel
@@ -112,8 +114,20 @@ class GaussianKernel:
 
     def finest(self, d: int) -> Array:
         """Covariance (d, d) of the narrowest Gaussian."""
-        metric = identity(d) if self.metric is None else np.asarray(self.metric)
-        return np.asarray(self.variances.min() * metric)
+        return self.finest_variance * identity(d) if self.metric is None else self._finest
+
+    @cached_property
+    def finest_variance(self) -> float:
+        """Variance of the narrowest Gaussian, in coordinates of unit metric."""
+        return min(self.variances.tolist())
+
+    @cached_property
+    def _finest(self) -> Array:
+        return self.finest_variance * self._metric
+
+    @cached_property
+    def _metric(self) -> Array:
+        return np.asarray(self.metric)
 
     @cached_property
     def _from_unit(self) -> Array | None:
@@ -170,9 +184,9 @@ class GaussianKernel:
         T, S = identity(p.d) if self._to_unit is None else self._to_unit, p.covariances
         if self._to_unit is None and S.ndim < 2:
             return T, p.means, np.multiply.outer(np.atleast_1d(S), np.ones(p.d))
-        shape, size = (T @ S, np.ones(())) if S.ndim == 2 else (T, S)
-        variances, axes = np.linalg.eigh(symmetric(shape @ T.T))
-        along = np.multiply.outer(np.atleast_1d(size), np.maximum(variances, 0.0))
+        variances, axes = eigh(symmetric((T @ S if S.ndim == 2 else T) @ T.T))
+        along: Array = np.maximum(variances, 0.0)
+        along = along[None] if S.ndim == 2 else np.multiply.outer(np.atleast_1d(S), along)
         return axes, (p.means @ T.T) @ axes, along
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
@@ -214,14 +228,15 @@ class GaussianKernel:
 
     def aligned_mean_map(self, p: GaussianMixture) -> AlignedMeanMap:
         """Mean map in the axes of `aligned`."""
-        axes, means, S = self._aligned(p)
-        return AlignedMeanMap.of(axes.T, p._weights, means, S, self.scales)
+        return self._aligned(p)[0]
 
-    def _aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
-        """`aligned`, kept for the mixture that was used last."""
+    def _aligned(self, p: GaussianMixture) -> tuple[AlignedMeanMap, Array, Array]:
+        """`aligned_mean_map`, means and variances, kept for the mixture that was used last."""
         kept = self.__dict__.get("_kept")
         if kept is None or kept[0] is not p:
-            kept = self.__dict__["_kept"] = p, *self.aligned(p)
+            axes, means, S = self.aligned(p)
+            mean_map = AlignedMeanMap.of(axes.T, p._weights, means, S, self.scales)
+            kept = self.__dict__["_kept"] = p, mean_map, means, S
         return kept[1], kept[2], kept[3]
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
@@ -235,8 +250,8 @@ class GaussianKernel:
             sums = [aligned_sum(p._weights, means, S, v) for v in self.variances]
             return float(self.scales[1] @ sums)
         if self._turns(p):
-            axes, means, S = self._aligned(p)
-            wide = AlignedMeanMap.of(axes.T, p._weights, means, 2.0 * S, self.scales)
+            own, means, S = self._aligned(p)
+            wide = AlignedMeanMap.of(own.axes, p._weights, means, 2.0 * S, self.scales)
             return float(p._weights @ wide.along_axes(np.ascontiguousarray(means.T)))
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import nan
 from numbers import Real
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -59,11 +59,15 @@ class WeightedPoints:
         """Number of points."""
         return len(self.w)
 
+    def with_fields(self, **fields: Any) -> Self:
+        """Return the same points with other fields: `replace`, three times as fast."""
+        points = object.__new__(type(self))
+        points.__dict__.update(self.__dict__, **fields)
+        return points
+
     def sealed(self) -> Self:
         """Return the same points with read-only ``x``."""
-        points = object.__new__(type(self))  # three times as fast as `replace`
-        points.__dict__.update(self.__dict__, x=_checks.read_only(self.x))
-        return points
+        return self.with_fields(x=_checks.read_only(self.x))
 
 
 P = TypeVar("P", bound=WeightedPoints)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 import scipy  # imports its submodules on first use
@@ -27,7 +28,7 @@ class Support:
 
     def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
         self._kernel, self._p = kernel, p
-        self._finest = float(kernel.variances.min())
+        self._finest = kernel.finest_variance
         self._resolved = all_resolved(p, kernel.finest(p.d))  # then nothing is singular
 
     @cached_property
@@ -51,15 +52,13 @@ class Support:
         units.  In a kernel far wider than the mixture no point moves.
         """
         grid = GRID_SPACING * self._finest**0.5
-        return np.asarray(grid * np.round(displacement / grid))
+        return np.asarray(grid * np.rint(displacement / grid))
 
-    def holds(self, points: WeightedPoints, displacement: Array) -> bool:
-        """Whether all points are near a component after their displacement (d, n)."""
-        far2 = (np.sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
-        if self._resolved:  # usually all are near their own components
-            x = points.x + self._kernel.from_coordinates(displacement)
-            if bool((self._p.squares(x, points.component) <= far2).all()):
-                return True
+    def holds(self, points: WeightedPoints, displacement: Array, x: Array) -> bool:
+        """Whether all points are near a component after their displacement (d, n) to ``x``."""
+        far2 = (sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
+        if self._resolved and self._p.are_within(far2, x, points.component):  # usually
+            return True
         return bool(self.near(points.x, displacement).all())
 
     def near(self, x: Array, displacement: Array) -> NDArray[np.bool_]:

@@ -15,6 +15,16 @@ MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
 
 
 @compiled
+def symmetric_part(S):
+    """``(S + S') / 2``."""
+    out = np.empty(S.shape)
+    for i in range(len(S)):
+        for j in range(i + 1):
+            out[i, j] = out[j, i] = 0.5 * (S[i, j] + S[j, i])
+    return out
+
+
+@compiled
 def deviations_or_tiny(variances, values):
     """`gaussians.linear_algebra.standard_deviations`."""
     sd = np.empty(variances.size)

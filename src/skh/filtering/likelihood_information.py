@@ -34,7 +34,7 @@ import numpy as np
 from skh._numba.likelihood_fit import mean_curvature, relative_to_best
 from skh._typing import Array, Indices
 from skh.filtering.model_protocols import CarryingModel, gather
-from skh.gaussians.linear_algebra import identity, regularized_root, symmetric
+from skh.gaussians.linear_algebra import eigh, identity, regularized_root, symmetric
 from skh.gaussians.predictive import Predictive
 
 POOLING_WINDOW = 30  # steps over which information is pooled
@@ -152,7 +152,7 @@ class LearnedInformation:
     def _of_this_step(self) -> Array:
         level = relative_to_best(self.log_likelihood)
         posterior = self.w * np.exp(np.maximum(level, -MAX_DEPTH))
-        heaviest = np.argsort(-posterior, kind="stable")[:MAX_FITTED]
+        heaviest = (-posterior).argsort(kind="stable")[:MAX_FITTED]
         centred = self.x - self.w @ self.x
         P = (self.w * centred.T) @ centred
         L, T = regularized_root(P, self.x, WHITENING_JITTER)
@@ -179,7 +179,7 @@ def expected_information(before: Array, level: Array) -> Array:
     it falls by more, S must be raised for the fit to learn from it.
     """
     d = len(before)
-    seen, axes = np.linalg.eigh(symmetric(before))
+    seen, axes = eigh(symmetric(before))
     seen = np.minimum(np.maximum(seen, 0.0), MAX_INFORMATION)
     known = float(seen.sum())
     total = max(known, -median(level), MIN_INFORMATION)

@@ -11,6 +11,7 @@ rounding count as on it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log, pi
 from typing import NamedTuple
 
@@ -47,7 +48,7 @@ class LogDensities(NamedTuple):
         S = np.array(covariances if covariances.ndim else covariances * np.eye(d), ndmin=3)
         W, centred, heights = component_roots(weights, means, S, mean, variances)
         if len(W) < len(means):
-            return cls(mean, W[0], centred, np.ones((d, 1)), np.ones((d, d), bool), heights)
+            return cls(mean, W[0], centred, *_ones(d), heights)
         roots = np.ascontiguousarray(W.transpose(1, 2, 0))
         return cls(mean, np.eye(d), centred, roots, (roots != 0.0).any(axis=-1), heights)
 
@@ -74,3 +75,9 @@ class LogDensities(NamedTuple):
             along = log_densities_along_axes(z, self.means, self.roots, self.heights)
             return np.asarray(along)
         return np.asarray(log_densities_skewed(z, self.means, self.roots, self.used, self.heights))
+
+
+@lru_cache(maxsize=64)
+def _ones(d: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Roots and used entries of components in coordinates of unit covariance; shared arrays."""
+    return np.ones((d, 1)), np.ones((d, d), bool)

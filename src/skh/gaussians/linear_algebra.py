@@ -20,7 +20,7 @@ from skh._numba.cholesky import (
     invert_lower,
     semidefinite_factors,
 )
-from skh._numba.spreads import deviations_or_tiny, regular_root
+from skh._numba.spreads import deviations_or_tiny, regular_root, symmetric_part
 from skh._typing import Array
 from skh.gaussians.units import (
     correlations,
@@ -90,6 +90,8 @@ def eigh(S: Array) -> tuple[Array, Array]:
 
 def symmetric(S: Array) -> Array:
     """Symmetric part of each matrix, to remove rounding errors from a covariance."""
+    if S.ndim == 2 and S.flags.carray:
+        return np.asarray(symmetric_part(S))
     return (S + transpose(S)) / 2
 
 

@@ -204,7 +204,7 @@ def standard_deviations(variances: Array, values: Array) -> Array:
     >>> standard_deviations(np.array([4.0, 1e-32, 0.0]), np.array([[1.0, 3.0, 0.0]]))
     array([2.e+00, 3.e-06, 1.e+00])
     """
-    return np.asarray(deviations_or_tiny(variances.copy(), _read_only(values)))
+    return np.asarray(deviations_or_tiny(variances.copy(), read_only(values)))
 
 
 def regularized_root(P: Array, values: Array, jitter: float) -> tuple[Array, Array]:
@@ -212,11 +212,11 @@ def regularized_root(P: Array, values: Array, jitter: float) -> tuple[Array, Arr
 
     P is the covariance of the columns of ``values``; for zeros see `standard_deviations`.
     """
-    L, T = regular_root(np.array(P), _read_only(values), jitter)
+    L, T = regular_root(np.array(P), read_only(values), jitter)
     return np.asarray(L), np.asarray(T)
 
 
-def _read_only(values: Array) -> Array:
+def read_only(values: Array) -> Array:
     """Return a read-only view; Numba would compile again for a writable array."""
     view = np.ascontiguousarray(values).view()
     view.setflags(write=False)

@@ -119,7 +119,7 @@ class GaussianKernel:
     @cached_property
     def finest_variance(self) -> float:
         """Variance of the narrowest Gaussian, in coordinates of unit metric."""
-        return min(self.variances.tolist())
+        return float(self.variances.min())
 
     @cached_property
     def _finest(self) -> Array:

@@ -26,6 +26,7 @@ from math import sqrt
 import numpy as np
 
 from skh._numba.evidence import most_evident
+from skh._numba.likelihood_fit import UNEXPECTED_SHARE
 from skh._numba.parabolas import (
     quadratic_coefficients,
     quadratic_features,
@@ -34,7 +35,7 @@ from skh._numba.parabolas import (
 )
 from skh._numba.vectors import mean_square, variance
 from skh._typing import Array
-from skh.filtering.likelihood_information import UNEXPECTED_SHARE, median
+from skh.filtering.likelihood_information import median
 from skh.filtering.surrogates.target import Target
 from skh.gaussians.bump import Bump
 from skh.gaussians.linear_algebra import regularized_root, symmetric

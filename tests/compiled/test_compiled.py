@@ -18,6 +18,7 @@ from skh.gaussians.hilbert_curve import hilbert_order
 from skh.kernels import gaussian_kernel as kernels
 from skh.rules import refined as refine
 from skh.rules import sampling
+from skh.rules import sobol_directions as sobol
 from skh.rules.refined import Energy
 
 
@@ -108,7 +109,7 @@ def test_search_breaks_ties_by_the_first_index():
 
 def net_arguments(rng):
     bits, m = 8, 4
-    directions = sampling._sobol_directions(2, m) >> (sampling.SOBOL_BITS - bits)
+    directions = sobol.sobol_directions(2, m, bits)
     return directions, rng.integers(0, 256, (2, m + 1)), bits
 
 
@@ -129,6 +130,13 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     cell = expected @ (1 << np.arange(bits - 1, -1, -1))
     got = _numba.sobol_net.scrambled_net(16, directions, random, bits)
     np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
+
+
+@pytest.mark.parametrize("m", [1, 3, 20])
+def test_direction_numbers_are_those_of_scipy(m):
+    for d in range(1, len(sobol.POLYNOMIALS) + 3):
+        got = sobol.sobol_directions(d, m, 52)
+        np.testing.assert_array_equal(got, sobol._of_scipy(d, m, 52))
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 16])

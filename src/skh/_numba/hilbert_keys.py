@@ -6,7 +6,7 @@ from math import exp, sqrt
 
 import numpy as np
 
-from skh._numba.compiling import compiled
+from skh._numba.compiling import compiled, inlined
 
 
 @compiled
@@ -30,7 +30,7 @@ def hilbert_cells(x, bits):
     return cells
 
 
-@compiled
+@inlined
 def reflect(a, b, level):
     """``a ^= 2^level - 1`` where b has this bit."""
     below = (1 << level) - 1
@@ -38,7 +38,7 @@ def reflect(a, b, level):
         a[i] ^= below & -(b[i] >> level & 1)
 
 
-@compiled
+@inlined
 def reflect_or_exchange(a, b, level):
     """`reflect`; where b does not have the bit, exchange the bits of a and b below it."""
     below = (1 << level) - 1
@@ -49,7 +49,7 @@ def reflect_or_exchange(a, b, level):
         b[i] ^= swap
 
 
-@compiled
+@inlined
 def append_bit(keys, a, flip, level):
     """Append a bit of ``a ^ flip`` to the keys."""
     for i in range(keys.size):

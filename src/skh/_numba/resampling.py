@@ -100,14 +100,14 @@ def inverse_transform(cumulative, u):
 
 @compiled
 def choose_along(weights, order, u):
-    """`inverse_transform` of components with these ``weights``, taken in the given order."""
+    """`look_up` of components with these ``weights``, taken in the given order."""
     cumulative, total = np.empty(order.size), 0.0
     for k in range(order.size):
         total += weights[order[k]]
         cumulative[k] = total
     for k in range(order.size):
         cumulative[k] /= total
-    chosen = inverse_transform(cumulative, u)
+    chosen = look_up(cumulative, u)
     for k in range(u.size):
         chosen[k] = order[chosen[k]]
     return chosen

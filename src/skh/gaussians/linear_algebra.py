@@ -159,6 +159,9 @@ def factorize(S: Array) -> tuple[Array, Array]:
     zero, so that L z lies in the range of S up to rounding.
     """
     stack = np.array(S, order="C").reshape(-1, *S.shape[-2:])  # a writable copy
+    L = np.empty(stack.shape)
+    if factor(L, stack, np.inf):  # all regular, the usual case
+        return S, L.reshape(S.shape)
     L, _, rank = semidefinite_factors(stack)
     L, regular = L.reshape(S.shape), (rank == S.shape[-1]).reshape(S.shape[:-2])
     if regular.all():

@@ -22,7 +22,13 @@ def product(A, B):
 @compiled
 def congruent(S, T):
     """``T' S T`` for symmetric ``S``, made symmetric again."""
-    out = product(product(transposed(T), S), T)
+    return symmetric_product(product(transposed(T), S), T)
+
+
+@compiled
+def symmetric_product(A, B):
+    """``A B`` for a product that is symmetric but for rounding, made symmetric."""
+    out = product(A, B)
     for i in range(len(out)):
         for j in range(i):
             out[i, j] = out[j, i] = 0.5 * (out[i, j] + out[j, i])

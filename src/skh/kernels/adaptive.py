@@ -16,6 +16,8 @@ from math import exp, log, prod, sqrt
 
 import numpy as np
 
+from skh._numba.metrics import expected_metric
+from skh._numba.products import congruent
 from skh._numba.spreads import correlation_factor
 from skh._typing import Array
 from skh.gaussians.linear_algebra import eigh, identity, standard_deviations, symmetric
@@ -42,12 +44,12 @@ def adaptive_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
     """
     L = covariance_factor(p)
     F = p.information if isinstance(p, Predictive) else None
+    unseen = unseen_factor(n, p.d)
     if F is None:
-        return _kernel(unseen_factor(n, p.d) * symmetric(L @ L.T), n)
-    seen, axes = eigh(symmetric(L.T @ F @ L))
+        return _kernel(unseen * symmetric(L @ L.T), n)
+    seen, axes = eigh(congruent(F, L))
     seen = resolvable_information(np.maximum(seen, 0.0), n)
-    B = (L @ axes) / np.sqrt(1.0 / unseen_factor(n, p.d) + seen)
-    return _kernel(symmetric(B @ B.T), n)
+    return _kernel(expected_metric(L, axes, seen, unseen), n)
 
 
 def resolvable_information(seen: Array, n: int) -> Array:

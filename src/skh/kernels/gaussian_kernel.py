@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._numba.cholesky import cholesky
 from skh._numba.gaussian_sums import add_gaussians
 from skh._numba.kernel_rows import kernel_row, transposed
+from skh._numba.metrics import unit_coordinates
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import (
@@ -88,7 +88,7 @@ class GaussianKernel:
 
         Much faster than the constructor, which would check all of them again.
         """
-        kernel, L = object.__new__(cls), np.empty(metric.shape)
+        kernel, (L, T, regular) = object.__new__(cls), unit_coordinates(metric)
         kernel.__dict__.update(
             variance=tuple(variances.tolist()),
             metric=tuple(tuple(row) for row in metric.tolist()),
@@ -96,8 +96,10 @@ class GaussianKernel:
             variances=variances,
             scales=scales,
             _metric=metric,
-            _from_unit=L if cholesky(L, metric) else positive_root("metric", metric),
+            _from_unit=L if regular else positive_root("metric", metric),
         )
+        if regular:
+            kernel.__dict__["_to_unit"] = T
         return kernel
 
     @cached_property

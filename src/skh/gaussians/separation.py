@@ -23,6 +23,7 @@ import numpy as np
 from skh._numba.spreads import MIN_DEVIATION, RELATIVE_ROUNDING
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import (
+    eigh,
     inverse_triangle,
     is_positive_definite,
     symmetric,
@@ -54,8 +55,10 @@ def split(
     >>> split(p, 20, p.covariance)
     (array([1]), array([0, 2]))
     """
+    if n < MIN_PART_POINTS or all_resolved(p, resolution):
+        return None
     there = np.flatnonzero(p.weights > 0.0)
-    if len(there) == 1 or n < MIN_PART_POINTS or all_resolved(p, resolution):
+    if len(there) == 1:
         return None
     w, S = p.weights[there], p.matrices
     view = _View(w / w.sum(), p.means[there], S[there] if S.ndim == 3 else S, resolution)
@@ -88,7 +91,7 @@ class _View:
         jitter = WIDTH_JITTER * np.eye(len(unit))
         L = unit[:, None] * np.linalg.cholesky(within / np.outer(unit, unit) + jitter)
         white = inverse_triangle(L)
-        T = transpose(np.linalg.eigh(symmetric(white @ between @ white.T))[1]) @ white
+        T = transpose(eigh(symmetric(white @ between @ white.T))[1]) @ white
         self.w, self.position = w, T @ centred.T
         along = np.einsum("ji,...ik,jk->j...", T, S, T).reshape(len(unit), -1)
         jitter_along = WIDTH_JITTER * ((T * unit) ** 2).sum(axis=1, keepdims=True)

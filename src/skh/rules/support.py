@@ -6,12 +6,11 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-import scipy  # imports its submodules on first use
 from numpy.typing import NDArray
 
-from skh._numba.component_densities import log_densities_skewed
+from skh._numba.component_densities import log_densities_along_axes, log_densities_skewed
 from skh._typing import Array, Indices
-from skh.gaussians.linear_algebra import inverse_root, symmetric, transpose
+from skh.gaussians.linear_algebra import eigh, inverse_root, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.separation import RESOLVED_VARIANCE, all_resolved
 from skh.kernels.gaussian_kernel import GaussianKernel
@@ -38,7 +37,7 @@ class Support:
     @cached_property
     def _axes(self) -> tuple[Array, Array]:
         """Variances and axes of the components."""
-        variances, axes = np.linalg.eigh(self._covariances)
+        variances, axes = eigh(self._covariances)
         return np.asarray(variances), np.asarray(axes)
 
     @cached_property
@@ -131,10 +130,10 @@ class Support:
 
 def squared_distances(X: Array, means: Array, S: Array) -> Array:
     """Squared Mahalanobis distances of columns ``X`` to components, (n, K); S is (d, d) or more."""
-    W = inverse_root(S)
+    W, level = inverse_root(S), np.zeros(means.shape[1])
     if S.ndim == 3:
         roots, lower = np.ascontiguousarray(np.moveaxis(W, 0, -1)), np.tri(len(X), dtype=bool)
-        level = np.zeros(means.shape[1])
         z = np.ascontiguousarray(X.T)
         return np.asarray(-2.0 * log_densities_skewed(z, means, roots, lower, level))
-    return np.asarray(scipy.spatial.distance.cdist((W @ X).T, (W @ means).T, "sqeuclidean"))
+    z = np.ascontiguousarray((W @ X).T)
+    return np.asarray(-2.0 * log_densities_along_axes(z, W @ means, np.ones((len(X), 1)), level))

@@ -113,9 +113,8 @@ class _View:
         Returns the separation in standard deviations of the part, the part, and the rest.
         """
         order = np.argsort(key, axis=1, kind="stable")
-        key, x, variance = (
-            np.take_along_axis(a, order, 1) for a in (key, self.position, self.variance)
-        )
+        sorted_rows = np.arange(len(order))[:, None], order  # `take_along_axis`, faster
+        key, x, variance = (a[sorted_rows] for a in (key, self.position, self.variance))
         x = x - x[:, :1]  # a part's spread must be free of rounding of its distance from the mean
         key = key if by_size else key - key[:, :1]
         w = self.w[order]

@@ -109,7 +109,7 @@ def _parts(carry: Any) -> list[Any]:
         carry = tuple(carry.values())
     if not isinstance(carry, tuple):
         return [carry]
-    parts = []
+    parts: list[Any] = []
     for value in carry:
         parts += [value] if type(value) is np.ndarray else _parts(value)
     return parts

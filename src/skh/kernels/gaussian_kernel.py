@@ -88,18 +88,19 @@ class GaussianKernel:
 
         Much faster than the constructor, which would check all of them again.
         """
-        kernel, (L, T, regular) = object.__new__(cls), unit_coordinates(metric)
+        variance, (L, T, regular) = tuple(variances.tolist()), unit_coordinates(metric)
+        kernel = object.__new__(cls)
         kernel.__dict__.update(
-            variance=tuple(variances.tolist()),
+            variance=variance,
             metric=tuple(tuple(row) for row in metric.tolist()),
             weights=tuple(scales[1].tolist()),
             variances=variances,
             scales=scales,
-            _metric=metric,
+            finest_variance=min(variance),
+            _finest=min(variance) * metric,
             _from_unit=L if regular else positive_root("metric", metric),
         )
-        if regular:
-            kernel.__dict__["_to_unit"] = T
+        kernel.__dict__.update({"_to_unit": T} if regular else {})
         return kernel
 
     @cached_property
@@ -125,18 +126,13 @@ class GaussianKernel:
 
     @cached_property
     def _finest(self) -> Array:
-        return self.finest_variance * self._metric
-
-    @cached_property
-    def _metric(self) -> Array:
-        return np.asarray(self.metric)
+        return np.asarray(self.finest_variance * np.asarray(self.metric))
 
     @cached_property
     def _from_unit(self) -> Array | None:
         """Factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
-        if self.metric is None:
-            return None
-        return np.asarray(np.linalg.cholesky(np.asarray(self.metric, dtype=np.float64)))
+        metric = self.metric
+        return None if metric is None else np.linalg.cholesky(np.asarray(metric, np.float64))
 
     @cached_property
     def _to_unit(self) -> Array | None:
@@ -187,9 +183,8 @@ class GaussianKernel:
         if self._to_unit is None and S.ndim < 2:
             return T, p.means, np.multiply.outer(np.atleast_1d(S), np.ones(p.d))
         variances, axes = eigh(symmetric((T @ S if S.ndim == 2 else T) @ T.T))
-        along: Array = np.maximum(variances, 0.0)
-        along = along[None] if S.ndim == 2 else np.multiply.outer(np.atleast_1d(S), along)
-        return axes, (p.means @ T.T) @ axes, along
+        sizes = np.ones(1) if S.ndim == 2 else np.atleast_1d(S)
+        return axes, (p.means @ T.T) @ axes, sizes[:, None] * np.maximum(variances, 0.0)
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Kernel matrix between the rows of ``x`` and the rows of ``y``, ``(n, m)``."""

@@ -16,7 +16,7 @@ import numpy as np
 from skh._typing import Integers
 
 # For each coordinate after the first: the polynomial, and the first s numbers as odd integers.
-POLYNOMIALS = (
+POLYNOMIALS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (3, (1,)),
     (7, (1, 3)),
     (11, (1, 3, 1)),
@@ -47,10 +47,11 @@ def sobol_directions(d: int, m: int, bits: int) -> Integers:
     if d > len(POLYNOMIALS) + 1:
         return _of_scipy(d, m, bits)
     first = [1 << (bits - 1 - k) for k in range(m)]
-    return np.array([first] + [_directions(*row, m, bits) for row in POLYNOMIALS[: d - 1]])
+    others = [_directions(*row, m=m, bits=bits) for row in POLYNOMIALS[: d - 1]]
+    return np.array([first, *others])
 
 
-def _directions(polynomial: int, initial: tuple[int, ...], m: int, bits: int) -> list[int]:
+def _directions(polynomial: int, initial: tuple[int, ...], *, m: int, bits: int) -> list[int]:
     """Direction numbers of one coordinate."""
     s = len(initial)
     v = [number << (bits - 1 - k) for k, number in enumerate(initial[:m])]

@@ -10,14 +10,12 @@ from threading import Timer
 PATIENCE = 2.0  # seconds; loading compiled kernels takes less
 NOTICE = "skh: a first call; kernels are compiled once after installation (up to half a minute) ..."
 
-NOTHING = nullcontext()
-
 _ready = False  # after the first call: a timer per call would cost 0.1 ms
 
 
 def notice_while_compiling() -> AbstractContextManager[None]:
     """Print a notice if the first block takes long, as kernels are being compiled."""
-    return NOTHING if _ready else _notice()
+    return nullcontext() if _ready else _notice()
 
 
 @contextmanager

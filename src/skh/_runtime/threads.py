@@ -26,8 +26,6 @@ MIN_POINTS = 8192  # with fewer, starting threads takes longer than the work
 AUTOMATIC = ("comprehension", "fusion", "inplace_binop", "numpy", "reduction", "setitem", "stencil")
 ONLY_PRANGE = dict.fromkeys(AUTOMATIC, False)
 
-NOTHING = nullcontext()
-
 _threads = 1
 _pool_is_lost = False  # forking a process with threads copies none of them
 
@@ -92,7 +90,7 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
 def threads_enabled() -> AbstractContextManager[None]:
     """Enable the threads for all kernels called in the block."""
     # With one, do not start numba's pool, which a forked process could not use.
-    return NOTHING if _threads == 1 else _several_threads()
+    return nullcontext() if _threads == 1 else _several_threads()
 
 
 @contextmanager

@@ -141,7 +141,7 @@ class FWQuad:
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
             chosen, w, mmd2 = iterate.solution()  # line 8
             trace[-1:] = root(mmd2)  # protected weights may raise it
-            if not w.min() > 0:
+            if not (w > 0).all():
                 chosen, w = chosen[w > 0], w[w > 0]
             if not w.size:
                 raise ValueError(f"step must take in at least one point, got none by {self.step!r}")

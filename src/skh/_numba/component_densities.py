@@ -19,7 +19,7 @@ from skh._numba.cholesky import (
     semidefinite_factors,
     widen_masses,
 )
-from skh._numba.compiling import compiled
+from skh._numba.compiling import compiled, inlined
 from skh._numba.kernel_rows import BLOCK
 from skh._numba.vectors import fill
 
@@ -110,7 +110,7 @@ def centred_means(weights, means, L, W, mean):
     return centred, heights
 
 
-@compiled
+@inlined
 def add_scaled_square(q, m, x, a):
     """``q += (a (x - m))^2``."""
     for k in range(q.size):
@@ -118,7 +118,7 @@ def add_scaled_square(q, m, x, a):
         q[k] += e * e
 
 
-@compiled
+@inlined
 def add_common_square(q, m, x, a):
     """``q += (a (x - m))^2`` with one ``a`` for all components."""
     for k in range(q.size):
@@ -126,14 +126,14 @@ def add_common_square(q, m, x, a):
         q[k] += e * e
 
 
-@compiled
+@inlined
 def add_difference(e, m, x, a):
     """``e += a (x - m)``."""
     for k in range(e.size):
         e[k] += a[k] * (x - m[k])
 
 
-@compiled
+@inlined
 def finish(out, q, heights):
     """``out = heights - q / 2``."""
     for k in range(out.size):

@@ -18,6 +18,7 @@ from skh.gaussians.hilbert_curve import hilbert_order
 from skh.kernels import gaussian_kernel as kernels
 from skh.rules import refined as refine
 from skh.rules import sampling
+from skh.rules import sobol_directions as sobol
 from skh.rules.refined import Energy
 
 
@@ -108,15 +109,15 @@ def test_search_breaks_ties_by_the_first_index():
 
 def net_arguments(rng):
     bits, m = 8, 4
-    directions = sampling._sobol_directions(2, m) >> (sampling.SOBOL_BITS - bits)
-    lead = 1 << (bits - 1 - np.arange(m))
-    columns = lead | (rng.integers(0, 256, (2, m)) & (lead - 1))
-    return directions, columns, rng.integers(0, 256, 2), bits
+    directions = sobol.sobol_directions(2, m, bits)
+    return directions, rng.integers(0, 256, (2, m + 1)), bits
 
 
 def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     rng = np.random.default_rng(0)
-    directions, columns, shift, bits = net_arguments(rng)
+    directions, random, bits = net_arguments(rng)
+    lead = 1 << (bits - 1 - np.arange(4))
+    columns, shift = lead | (random[:, :-1] & (lead - 1)), random[:, -1]
 
     def digits(x):
         return x[..., None] >> np.arange(bits - 1, -1, -1) & 1
@@ -127,8 +128,15 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     np.testing.assert_array_equal(np.diagonal(L, axis1=1, axis2=2), 1)
     expected = (np.einsum("jik,njk->nji", L, digits(plain)[..., :4]) + digits(shift)) % 2
     cell = expected @ (1 << np.arange(bits - 1, -1, -1))
-    got = _numba.sobol_net.scrambled_net(16, directions, columns, shift, bits)
+    got = _numba.sobol_net.scrambled_net(16, directions, random, bits)
     np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
+
+
+@pytest.mark.parametrize("m", [1, 3, 20])
+def test_direction_numbers_are_those_of_scipy(m):
+    for d in range(1, len(sobol.POLYNOMIALS) + 3):
+        got = sobol.sobol_directions(d, m, 52)
+        np.testing.assert_array_equal(got, sobol._of_scipy(d, m, 52))
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 16])
@@ -267,6 +275,8 @@ def test_compiled_kernels_equal_their_python_source():
         ),
         (_numba.hilbert_keys.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
         (_numba.hilbert_keys.hilbert_cells, (centres, 31)),
+        (_numba.resampling.choose_along, (mu, np.arange(6, -1, -1), np.linspace(0, 0.9, 9))),
+        (_numba.resampling.distant_neighbours, (np.array([2, 0, 1]), 0.7)),
         (_numba.resampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
         (_numba.kernel_rows.add_square, (np.zeros(7), X[0], 0.3)),
         (_numba.vectors.add_scaled, (np.zeros(7), X[0], 0.3)),

@@ -78,22 +78,6 @@ def factor(L, S, tolerance):
 
 
 @compiled
-def correlation_factor(L, P, sd, jitter):
-    """`cholesky` of ``P + jitter diag(sd)^2``, by way of correlations."""
-    d = len(P)
-    C = np.empty((d, d))
-    for i in range(d):
-        for j in range(d):
-            C[i, j] = P[i, j] / (sd[i] * sd[j])
-        C[i, i] += jitter
-    regular = cholesky(L, C)
-    for i in range(d):
-        for j in range(i + 1):
-            L[i, j] *= sd[i]
-    return regular
-
-
-@compiled
 def next_pivot(rest, variances):
     """First coordinate whose relative pivot is nearly the largest; -1 if all are rounding."""
     largest = 0.0

@@ -1,6 +1,6 @@
 """Log-densities of components at points: for one point after another, all components at once.
 
-`component_roots` prepares components; for singular ones see `gaussians.densities`.
+`regular_roots` and `centred_means` prepare components; for singular ones see `gaussians.densities`.
 
 The components' means and roots are coordinate-major, so that the inner loops run over components.
 A block of components stays in the cache for all points.
@@ -12,8 +12,14 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from skh._numba.cholesky import invert_triangles, semidefinite_factors, widen_masses
-from skh._numba.compiling import compiled
+from skh._numba.cholesky import (
+    cholesky,
+    invert_lower,
+    invert_triangles,
+    semidefinite_factors,
+    widen_masses,
+)
+from skh._numba.compiling import compiled, inlined
 from skh._numba.kernel_rows import BLOCK
 from skh._numba.vectors import fill
 
@@ -54,11 +60,25 @@ def mass_widths(means, variances):
 
 
 @compiled
-def component_roots(weights, means, S, mean, variances):
-    """Inverse roots W of covariances (K, d, d), or (1, d, d) if shared; means; log-heights.
+def regular_roots(means, S, variances):
+    """Roots L of regular covariances (K, d, d), or (1, d, d) if shared, and their inverses.
 
-    The means (d, K) are relative to that of the mixture, times W if it is shared.
+    The third result is false if any is singular: see `singular_roots`.
     """
+    _, finest = mass_widths(means, variances)
+    L, W = np.empty(S.shape), np.empty(S.shape)
+    for k in range(len(S)):
+        if not cholesky(L[k], S[k]):
+            return L, W, False
+        for j in range(finest.size):
+            L[k, j, j] = max(L[k, j, j], finest[j])
+    invert_lower(W, L)
+    return L, W, True
+
+
+@compiled
+def singular_roots(means, S, variances):
+    """The roots and their inverses if some covariances are singular."""
     width, finest = mass_widths(means, variances)
     L, order, rank = semidefinite_factors(S)
     widen_masses(L, order, rank, width)
@@ -68,23 +88,29 @@ def component_roots(weights, means, S, mean, variances):
             L[k, j, j] = max(L[k, j, j], finest[j])
     W = np.empty(L.shape)
     invert_triangles(W, L, order)
+    return L, W
+
+
+@compiled
+def centred_means(weights, means, L, W, mean):
+    """Means (d, K) relative to that of the mixture, times W if it is shared; log-heights."""
     K, d = means.shape
     centred, heights = np.empty((d, K)), np.empty(K)
     for k in range(K):
-        own = k if len(L) == K else 0
+        own = k if len(L) > 1 else 0
         heights[k] = log(weights[k]) if weights[k] > 0.0 else -np.inf
         for r in range(d):
             heights[k] -= log(L[own, r, r]) + LOG_ROOT_2_PI
             centred[r, k] = means[k, r] - mean[r]
-            if len(L) < K:
+            if len(L) == 1:
                 total = 0.0
                 for c in range(d):
                     total += W[0, r, c] * (means[k, c] - mean[c])
                 centred[r, k] = total
-    return W, centred, heights
+    return centred, heights
 
 
-@compiled
+@inlined
 def add_scaled_square(q, m, x, a):
     """``q += (a (x - m))^2``."""
     for k in range(q.size):
@@ -92,7 +118,7 @@ def add_scaled_square(q, m, x, a):
         q[k] += e * e
 
 
-@compiled
+@inlined
 def add_common_square(q, m, x, a):
     """``q += (a (x - m))^2`` with one ``a`` for all components."""
     for k in range(q.size):
@@ -100,14 +126,14 @@ def add_common_square(q, m, x, a):
         q[k] += e * e
 
 
-@compiled
+@inlined
 def add_difference(e, m, x, a):
     """``e += a (x - m)``."""
     for k in range(e.size):
         e[k] += a[k] * (x - m[k])
 
 
-@compiled
+@inlined
 def finish(out, q, heights):
     """``out = heights - q / 2``."""
     for k in range(out.size):
@@ -131,6 +157,35 @@ def log_densities_along_axes(x, means, roots, heights):
                     add_scaled_square(q, means[j, low:high], x[i, j], roots[j, low:high])
             finish(out[i, low:high], q, heights[low:high])
     return out
+
+
+@compiled
+def are_within_along_axes(square, x, means, roots, component):
+    """Whether ``sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 <= square`` for k = component[i]."""
+    last = roots.shape[1] - 1
+    for i in range(len(x)):
+        k, total = component[i], 0.0
+        for j in range(x.shape[1]):
+            e = roots[j, min(k, last)] * (x[i, j] - means[j, k])
+            total += e * e
+        if not total <= square:
+            return False
+    return True
+
+
+@compiled
+def are_within(square, x, means, roots, component):
+    """Whether ``|roots[:, :, k] (x[i] - means[:, k])|^2 <= square`` for k = component[i]."""
+    for i in range(len(x)):
+        k, total = component[i], 0.0
+        for r in range(x.shape[1]):
+            e = 0.0
+            for j in range(x.shape[1]):
+                e += roots[r, j, k] * (x[i, j] - means[j, k])
+            total += e * e
+        if not total <= square:
+            return False
+    return True
 
 
 @compiled

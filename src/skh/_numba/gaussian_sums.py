@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from numba import prange
 
-from skh._numba.compiling import compiled, full_vectors
+from skh._numba.compiling import compiled, full_vectors, inlined
 from skh._numba.kernel_rows import BLOCK, add_exp, add_square, count_blocks, squared_distances
 from skh._numba.vectors import add_scaled, fill
 
@@ -83,7 +83,7 @@ def add_skewed_gaussians(out, X, centres, heights, A):
             add_exp(block, q, heights[i], 0.5)
 
 
-@compiled
+@inlined
 def add_affine_square(q, x, a, b):
     """``q += (a x - b)^2``."""
     for i in range(q.size):

@@ -6,7 +6,7 @@ from math import exp, sqrt
 
 import numpy as np
 
-from skh._numba.compiling import compiled
+from skh._numba.compiling import compiled, inlined
 
 
 @compiled
@@ -30,6 +30,32 @@ def hilbert_cells(x, bits):
     return cells
 
 
+@inlined
+def reflect(a, b, level):
+    """``a ^= 2^level - 1`` where b has this bit."""
+    below = (1 << level) - 1
+    for i in range(a.size):
+        a[i] ^= below & -(b[i] >> level & 1)
+
+
+@inlined
+def reflect_or_exchange(a, b, level):
+    """`reflect`; where b does not have the bit, exchange the bits of a and b below it."""
+    below = (1 << level) - 1
+    for i in range(a.size):
+        low = below & -(b[i] >> level & 1)
+        swap = (a[i] ^ b[i]) & (below ^ low)
+        a[i] ^= swap ^ low
+        b[i] ^= swap
+
+
+@inlined
+def append_bit(keys, a, flip, level):
+    """Append a bit of ``a ^ flip`` to the keys."""
+    for i in range(keys.size):
+        keys[i] = keys[i] << 1 | (a[i] ^ flip[i]) >> level & 1
+
+
 @compiled
 def hilbert_keys(cells, bits):
     """Position along the Hilbert curve of each row of ``cells``, integers of ``bits`` bits.
@@ -38,27 +64,22 @@ def hilbert_keys(cells, bits):
     that the curve makes in the half where the point lies, then Gray-code, then interleave the bits.
     """
     n, d = cells.shape
-    keys = np.zeros(n, np.int64)
-    for row in range(n):
-        a = cells[row].copy()
-        for level in range(bits - 1, 0, -1):
-            below = (1 << level) - 1
-            for j in range(d):
-                if a[j] >> level & 1:
-                    a[0] ^= below
-                else:
-                    swap = (a[0] ^ a[j]) & below
-                    a[0] ^= swap
-                    a[j] ^= swap
+    a, flip, keys = np.empty((d, n), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for j in range(d):
+        for i in range(n):
+            a[j, i] = cells[i, j]
+    for level in range(bits - 1, 0, -1):
+        reflect(a[0], a[0], level)
         for j in range(1, d):
-            a[j] ^= a[j - 1]
-        flip = 0
-        for level in range(bits - 1, 0, -1):
-            if a[d - 1] >> level & 1:
-                flip ^= (1 << level) - 1
-        for level in range(bits - 1, -1, -1):
-            for j in range(d):
-                keys[row] = keys[row] << 1 | (a[j] ^ flip) >> level & 1
+            reflect_or_exchange(a[0], a[j], level)
+    for j in range(1, d):
+        for i in range(n):
+            a[j, i] ^= a[j - 1, i]
+    for level in range(bits - 1, 0, -1):
+        reflect(flip, a[d - 1], level)
+    for level in range(bits - 1, -1, -1):
+        for j in range(d):
+            append_bit(keys, a[j], flip, level)
     return keys
 
 

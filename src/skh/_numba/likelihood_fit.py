@@ -6,12 +6,17 @@ from math import log, sqrt
 
 import numpy as np
 
-from skh._numba.compiling import compiled, inlined
+from skh._numba.compiling import compiled, inlined, strict
 from skh._numba.extrema import highest
-from skh._numba.kernel_rows import set_exp
+from skh._numba.kernel_rows import set_exp, transposed
+from skh._numba.products import congruent, product
 from skh._numba.simplex_qp import backward, forward, leading_dot
+from skh._numba.spreads import regular_root
 from skh._numba.vectors import add_scaled, dot, fill
 
+UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
+MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
+MIN_INFORMATION = 1e-3  # least total information expected
 DEPTH_LIMIT = 1e12  # keeps squares finite
 ACCURACY = 0.05  # of f, relative to 1 + depth below the best: the maximum matters most
 SQUARED_LENGTH = 0.3  # of departures from a parabola, relative to the state's spread
@@ -31,6 +36,51 @@ def relative_to_best(log_likelihood):
         if not log_likelihood[i] > -np.inf:
             level[i] = least
     return level
+
+
+@compiled
+def whitened(x, P, centred, pooled, jitter):
+    """Return T, z and L' F L for the root L of the covariance P of particles x, and its inverse T.
+
+    Here z are some particles, ``centred``, in units of L, and F is the ``pooled`` information.
+    """
+    L, T = regular_root(P, x, jitter)
+    return T, product(centred, transposed(T)), congruent(pooled, L)
+
+
+@strict
+def expected_information(seen, axes, depth):
+    """The information S that the fit expects, given the eigenvalues and axes of that before.
+
+    A likelihood of information S falls by about trace(S) / 2 over the spread of the particles.  If
+    it falls by more, S must be raised for the fit to learn from it.
+    """
+    d, known, scaled = seen.size, 0.0, np.empty(axes.shape)
+    for k in range(d):
+        known += min(max(seen[k], 0.0), MAX_INFORMATION)
+    total = max(known, depth, MIN_INFORMATION)
+    if known <= MIN_INFORMATION:
+        for k in range(d):
+            for i in range(d):
+                scaled[i, k] = total / d if i == k else 0.0
+        return scaled
+    for k in range(d):
+        size = min(max(seen[k], 0.0), MAX_INFORMATION) * (total / known)
+        for i in range(d):
+            scaled[i, k] = axes[i, k] * (size + UNEXPECTED_SHARE * total / d)
+    return product(scaled, transposed(axes))
+
+
+@compiled
+def fitted_information(z, values, seen, axes, depth, share, T):
+    """The information of the function fitted to ``values`` at z, in the coordinates x = T^-1 z.
+
+    The second result is that of `mean_curvature`.
+    """
+    S = expected_information(seen, axes, depth)
+    moved = product(z, S)
+    F, regular = mean_curvature(moved, product(moved, transposed(z)), S, values, share)
+    return congruent(F, T), regular
 
 
 @inlined

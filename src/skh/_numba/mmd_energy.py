@@ -43,7 +43,7 @@ def repulsion(G, X, w, scales):
     scratch = np.empty((3, max(PAIRS_AT_ONCE, N)))
     c, none = np.empty(d), np.intp(0)  # not a literal 0: see `protected_steps`
     result = total(scales[1]) * dot(w, w)
-    last = 1
+    last = np.intp(1)
     while last < N:
         start, pairs = last, none
         while last < N and pairs + last <= scratch.shape[1]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from skh._numba.compiling import compiled, inlined
+from skh._numba.compiling import compiled, inlined, strict
 from skh._numba.extrema import highest
 from skh._numba.kernel_rows import BLOCK, count_blocks, set_exp
+
+INVERSE_GOLDEN_RATIO = 0.6180339887498949
 
 
 @compiled
@@ -94,6 +96,30 @@ def inverse_transform(cumulative, u):
     for k in range(1, u.size):
         falls += u[k] < u[k - 1]
     return look_up(cumulative, u) if falls else merge(cumulative, u)
+
+
+@compiled
+def choose_along(weights, order, u):
+    """`look_up` of components with these ``weights``, taken in the given order."""
+    cumulative, total = np.empty(order.size), 0.0
+    for k in range(order.size):
+        total += weights[order[k]]
+        cumulative[k] = total
+    for k in range(order.size):
+        cumulative[k] /= total
+    chosen = look_up(cumulative, u)
+    for k in range(u.size):
+        chosen[k] = order[chosen[k]]
+    return chosen
+
+
+@strict
+def distant_neighbours(order, start):
+    """Numbers in [0, 1), a golden-ratio sequence from ``start`` along the given order."""
+    u = np.empty(order.size)
+    for k in range(order.size):
+        u[order[k]] = (start + INVERSE_GOLDEN_RATIO * k) % 1.0
+    return u
 
 
 @compiled

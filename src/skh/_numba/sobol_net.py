@@ -8,23 +8,25 @@ from skh._numba.compiling import compiled
 
 
 @compiled
-def scrambled_net(n, directions, columns, shift, bits):
+def scrambled_net(n, directions, digits, bits):
     """The first n points of a digital net after a random linear scramble and a digital shift.
 
     ``directions[j, k]`` is the k-th direction number of coordinate j, an integer whose highest of
     ``bits`` bits is the first binary digit.  The scramble (Matousek 1998) multiplies the digits by
-    a lower triangular matrix over GF(2) whose ``columns[j]`` are integers of the same kind.  Points
+    a lower triangular matrix over GF(2) with ones on its diagonal.  Its columns, integers of the
+    same kind, are made of the random ``digits[j, :-1]``; ``digits[j, -1]`` is the shift.  Points
     are in Gray-code order, where consecutive points differ by one direction number.
     """
     d, m = directions.shape
-    scrambled = np.zeros_like(directions)
+    scrambled, x = np.zeros((d, m), np.int64), np.empty(d, np.int64)
     for j in range(d):
+        x[j] = digits[j, m]
         for k in range(m):
             for digit in range(m):
                 if directions[j, k] >> (bits - 1 - digit) & 1:
-                    scrambled[j, k] ^= columns[j, digit]
+                    lead = 1 << (bits - 1 - digit)  # column k starts at digit k
+                    scrambled[j, k] ^= lead | digits[j, digit] & (lead - 1)
     out = np.empty((n, d))
-    x = shift.copy()
     for i in range(n):
         for j in range(d):
             out[i, j] = (x[j] + 0.5) * 2.0**-bits

@@ -6,12 +6,22 @@ from math import sqrt
 
 import numpy as np
 
-from skh._numba.cholesky import invert_lower
+from skh._numba.cholesky import cholesky, invert_lower
 from skh._numba.compiling import compiled
 
 RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
 INSTEAD_OF_ZERO = 1e-6  # replaces spreads within rounding, relative to the values
 MIN_DEVIATION = 1e-140  # its square times a jitter must not underflow
+
+
+@compiled
+def symmetric_part(S):
+    """``(S + S') / 2``."""
+    out = np.empty(S.shape)
+    for i in range(len(S)):
+        for j in range(i + 1):
+            out[i, j] = out[j, i] = 0.5 * (S[i, j] + S[j, i])
+    return out
 
 
 @compiled
@@ -27,6 +37,24 @@ def deviations_or_tiny(variances, values):
             sd[j] = INSTEAD_OF_ZERO * size if size > 0.0 else 1.0
         sd[j] = max(sd[j], MIN_DEVIATION)
     return sd
+
+
+@compiled
+def correlation_factor(L, P, values, jitter):
+    """`cholesky` of P + ``jitter`` times the variances, by way of correlations; for P of values."""
+    d, variances, C = len(P), np.empty(len(P)), np.empty(P.shape)
+    for j in range(d):
+        variances[j] = P[j, j]
+    sd = deviations_or_tiny(variances, values)
+    for i in range(d):
+        for j in range(d):
+            C[i, j] = P[i, j] / (sd[i] * sd[j])
+        C[i, i] += jitter
+    regular = cholesky(L, C)
+    for i in range(d):
+        for j in range(i + 1):
+            L[i, j] *= sd[i]
+    return regular
 
 
 @compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -87,12 +87,14 @@ def in_threads(kernel: Callable[..., Any], points: int) -> Callable[..., Any]:
     return call
 
 
-@contextmanager
-def threads_enabled() -> Iterator[None]:
+def threads_enabled() -> AbstractContextManager[None]:
     """Enable the threads for all kernels called in the block."""
-    if _threads == 1:  # do not start numba's pool, which a forked process could not use
-        yield
-        return
+    # With one, do not start numba's pool, which a forked process could not use.
+    return nullcontext() if _threads == 1 else _several_threads()
+
+
+@contextmanager
+def _several_threads() -> Iterator[None]:
     before = numba.get_num_threads()
     numba.set_num_threads(_threads)
     try:

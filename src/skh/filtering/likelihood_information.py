@@ -31,10 +31,10 @@ from typing import Any
 
 import numpy as np
 
-from skh._numba.likelihood_fit import mean_curvature, relative_to_best
+from skh._numba.likelihood_fit import fitted_information, relative_to_best, whitened
 from skh._typing import Array, Indices
 from skh.filtering.model_protocols import CarryingModel, gather
-from skh.gaussians.linear_algebra import identity, regularized_root, symmetric
+from skh.gaussians.linear_algebra import eigh, read_only, symmetric
 from skh.gaussians.predictive import Predictive
 
 POOLING_WINDOW = 30  # steps over which information is pooled
@@ -42,9 +42,6 @@ HEAD_START = 3.0  # weight of a step relative to earlier ones, whose fits were p
 MAX_FITTED = 100  # number of particles that f is fitted to: the heaviest
 MAX_CENTRES = 16  # number of those at which its curvature is evaluated: the heaviest
 MAX_DEPTH = 30.0  # log-likelihoods further below the best get the same posterior weight
-UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
-MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
-MIN_INFORMATION = 1e-3  # least total information expected
 TOLD_AT = 16  # number of components at which a model tells the information of y, at most
 WHITENING_JITTER = 1e-3  # of each variance of the particles
 
@@ -152,17 +149,19 @@ class LearnedInformation:
     def _of_this_step(self) -> Array:
         level = relative_to_best(self.log_likelihood)
         posterior = self.w * np.exp(np.maximum(level, -MAX_DEPTH))
-        heaviest = np.argsort(-posterior, kind="stable")[:MAX_FITTED]
+        heaviest = (-posterior).argsort(kind="stable")[:MAX_FITTED]
         centred = self.x - self.w @ self.x
         P = (self.w * centred.T) @ centred
-        L, T = regularized_root(P, self.x, WHITENING_JITTER)
-        z = centred[heaviest] @ T.T
-        S = expected_information(
-            np.zeros_like(L) if self.pooled is None else L.T @ self.pooled @ L, level
-        )
+        pooled = np.zeros(P.shape) if self.pooled is None else self.pooled
+        some = centred.take(heaviest, 0)
+        T, z, before = whitened(read_only(self.x), P, some, pooled, WHITENING_JITTER)
         share = posterior[heaviest[:MAX_CENTRES]]
-        F = fitted_information(z, level[heaviest], S, share / share.sum())
-        return symmetric(T.T @ F @ T)
+        share /= share.sum()
+        expected = (*eigh(before), -median(level))
+        F, regular = fitted_information(z, level[heaviest], *expected, share, T)
+        if not regular:
+            raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
+        return np.asarray(F)
 
 
 def learned_from(
@@ -172,33 +171,7 @@ def learned_from(
     return LearnedInformation(*told) if before is None else before.then(*told, pooled)
 
 
-def expected_information(before: Array, level: Array) -> Array:
-    """Return the prior information: as ``before``, but positive definite and scaled to ``level``.
-
-    A likelihood of information S falls by about trace(S) / 2 over the spread of the particles.  If
-    it falls by more, S must be raised for the fit to learn from it.
-    """
-    d = len(before)
-    seen, axes = np.linalg.eigh(symmetric(before))
-    seen = np.minimum(np.maximum(seen, 0.0), MAX_INFORMATION)
-    known = float(seen.sum())
-    total = max(known, -median(level), MIN_INFORMATION)
-    if known <= MIN_INFORMATION:
-        return total / d * identity(d)
-    seen *= total / known
-    return np.asarray((axes * (seen + UNEXPECTED_SHARE * total / d)) @ axes.T)
-
-
 def median(values: Array) -> float:
     """`numpy.median`, which takes 30 microseconds."""
     n, order = len(values), np.sort(values)
     return float(order[(n - 1) // 2] + order[n // 2]) / 2
-
-
-def fitted_information(z: Array, values: Array, S: Array, share: Array) -> Array:
-    """Minus the mean Hessian, at the first points, of the function fitted to values <= 0 at z."""
-    moved = z @ S
-    F, regular = mean_curvature(moved, moved @ z.T, S, values, share)
-    if not regular:
-        raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
-    return np.asarray(F)

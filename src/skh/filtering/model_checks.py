@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -84,7 +83,11 @@ def check_carry(carry: Any, n: int, where: str, before: Any = None, verb: str = 
     """Validate records: one row for each of n particles, and no part replaced by None."""
     if carry is None and before is None:
         return None
+    some_are_none = False
     for part in _parts(carry):
+        if part is None:
+            some_are_none = True
+            continue
         shape = getattr(part, "shape", None)
         if not shape or shape[0] != n:
             got = f"shape {shape}" if shape is not None else repr(part)
@@ -92,7 +95,7 @@ def check_carry(carry: Any, n: int, where: str, before: Any = None, verb: str = 
                 f"{where} must {verb} records with one row for each of the {n} particles: arrays, "
                 f"or tuples and dicts of them; got {got}"
             )
-    if _lost(before, carry):
+    if some_are_none and _lost(before, carry):
         raise ValueError(
             f"{where} must {verb} the records of the {n} particles, got None although there "
             "were records before"
@@ -100,13 +103,16 @@ def check_carry(carry: Any, n: int, where: str, before: Any = None, verb: str = 
     return carry
 
 
-def _parts(carry: Any) -> Iterator[Any]:
-    """Yield the leaves of a carry, which should be arrays."""
-    if isinstance(carry, dict | tuple):
-        for value in carry.values() if isinstance(carry, dict) else carry:
-            yield from _parts(value)
-    elif carry is not None:
-        yield carry
+def _parts(carry: Any) -> list[Any]:
+    """Return the leaves of a carry, which should be arrays or None."""
+    if isinstance(carry, dict):
+        carry = tuple(carry.values())
+    if not isinstance(carry, tuple):
+        return [carry]
+    parts: list[Any] = []
+    for value in carry:
+        parts += [value] if type(value) is np.ndarray else _parts(value)
+    return parts
 
 
 def _lost(before: Any, after: Any) -> bool:

@@ -183,6 +183,8 @@ def gather(carry: Carry, index: Indices) -> Carry:
 
     def rows(array: Array) -> Array:
         if array.strides[0] == 0 and len(array):  # a broadcast row stays one
+            if len(index) <= len(array):
+                return array[: len(index)]
             return np.broadcast_to(array[0], (len(index), *array.shape[1:]))
         return array.take(index, axis=0)
 
@@ -191,6 +193,8 @@ def gather(carry: Carry, index: Indices) -> Carry:
 
 def mapped(f: Callable[[Array], Array], carry: Carry) -> Carry:
     """Apply a function to every array of a carry."""
+    if type(carry) is np.ndarray:  # the usual case, fast
+        return f(carry)
     if carry is None:
         return None
     if isinstance(carry, dict):

@@ -154,7 +154,9 @@ class SecondLook:
 
 def _ordinary(points: WeightedPoints, rows: Indices, pilot: Taken, verdict: Verdict) -> Looks:
     """Evaluate the points that are not in the pilot, and return all in their order."""
-    rest = np.setdiff1d(np.arange(len(points)), rows)
+    left = np.ones(len(points), dtype=np.bool_)
+    left[rows] = False
+    rest = np.flatnonzero(left)
     others = yield subset(points, rest)
     places = np.empty(len(points), dtype=np.int64)
     places[np.concatenate([rows, rest])] = np.arange(len(points))

@@ -32,6 +32,7 @@ from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, draw_points
 
 keep_freed_memory()  # for the search points of the next call
 
+EVEN = QuasiMonteCarlo()
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
 LINE_SEARCH = 1_000  # search points in one dimension if points are moved afterwards
 EVEN_SEARCH = 200, 3  # the same in more: at least, and per point
@@ -140,10 +141,12 @@ class FWQuad:
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
             chosen, w, mmd2 = iterate.solution()  # line 8
             trace[-1:] = root(mmd2)  # protected weights may raise it
-            i, w = chosen[w > 0], w[w > 0]
+            if not (w > 0).all():
+                chosen, w = chosen[w > 0], w[w > 0]
             if not w.size:
                 raise ValueError(f"step must take in at least one point, got none by {self.step!r}")
-            points = FWPoints(x[i], w / w.sum(), component[i], root(mmd2), None, trace, status)
+            x, w, component = x.take(chosen, 0), w / w.sum(), component.take(chosen)
+            points = FWPoints(x, w, component, root(mmd2), None, trace, status)
             if self.refine is None:
                 return points
             return self.refine(kernel, p, points, rng=rng, norm2=target.norm2)
@@ -165,7 +168,7 @@ class FWQuad:
     def _search(self) -> Rule:
         """The rule that draws the search points."""
         few = self.refine is not None and self.search_points is None
-        return QuasiMonteCarlo() if few and self.search == MonteCarlo() else self.search
+        return EVEN if few and type(self.search) is MonteCarlo else self.search
 
     def search_points_for(self, n: int, d: int = 1) -> int:
         """Number of search points used for ``n`` points in ``d`` dimensions."""

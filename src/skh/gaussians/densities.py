@@ -11,6 +11,7 @@ rounding count as on it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log, pi
 from typing import NamedTuple
 
@@ -18,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skh._numba.component_densities import (
-    component_roots,
+    centred_means,
     log_densities_along_axes,
     log_densities_skewed,
     mass_widths,
+    regular_roots,
+    singular_roots,
 )
 from skh._typing import Array
 
@@ -45,9 +48,12 @@ class LogDensities(NamedTuple):
         if covariances.ndim == 1:
             return cls._spherical(weights, means, covariances, mean, variances)
         S = np.array(covariances if covariances.ndim else covariances * np.eye(d), ndmin=3)
-        W, centred, heights = component_roots(weights, means, S, mean, variances)
-        if len(W) < len(means):
-            return cls(mean, W[0], centred, np.ones((d, 1)), np.ones((d, d), bool), heights)
+        L, W, regular = regular_roots(means, S, variances)
+        if not regular:
+            L, W = singular_roots(means, S, variances)
+        centred, heights = centred_means(weights, means, L, W, mean)
+        if len(W) == 1:
+            return cls(mean, W[0], centred, *_ones(d), heights)
         roots = np.ascontiguousarray(W.transpose(1, 2, 0))
         return cls(mean, np.eye(d), centred, roots, (roots != 0.0).any(axis=-1), heights)
 
@@ -74,3 +80,9 @@ class LogDensities(NamedTuple):
             along = log_densities_along_axes(z, self.means, self.roots, self.heights)
             return np.asarray(along)
         return np.asarray(log_densities_skewed(z, self.means, self.roots, self.used, self.heights))
+
+
+@lru_cache(maxsize=64)
+def _ones(d: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Roots and used entries of components in coordinates of unit covariance; shared arrays."""
+    return np.ones((d, 1)), np.ones((d, d), bool)

@@ -24,10 +24,11 @@ def hilbert_order(x: Array) -> Indices:
     array([1, 2, 0])
     """
     if x.shape[1] == 1:
-        return np.argsort(x[:, 0], kind="stable")
+        return x[:, 0].argsort(kind="stable")
     x = np.ascontiguousarray(x[:, :KEY_BITS])
     bits = KEY_BITS // x.shape[1]
-    return np.argsort(hilbert_keys(hilbert_cells(x, bits), bits), kind="stable")
+    order: Indices = hilbert_keys(hilbert_cells(x, bits), bits).argsort(kind="stable")
+    return order
 
 
 def coarse_hilbert_order(X: NDArray[np.floating]) -> Indices:

@@ -7,9 +7,10 @@ decided relative to the standard deviations of the coordinates concerned.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import log, pi
+from math import isnan, log, pi
 
 import numpy as np
+from numpy.linalg._umath_linalg import eigh_lo
 
 from skh._numba.cholesky import (
     SINGULAR_VARIANCE,
@@ -19,7 +20,7 @@ from skh._numba.cholesky import (
     invert_lower,
     semidefinite_factors,
 )
-from skh._numba.spreads import deviations_or_tiny, regular_root
+from skh._numba.spreads import deviations_or_tiny, regular_root, symmetric_part
 from skh._typing import Array
 from skh.gaussians.units import (
     correlations,
@@ -79,8 +80,18 @@ def apply(A: Array, x: Array) -> Array:
     return np.asarray((A @ x[..., None])[..., 0])
 
 
+def eigh(S: Array) -> tuple[Array, Array]:
+    """`numpy.linalg.eigh`, without preparations that take longer than a small matrix."""
+    values, axes = eigh_lo(S)
+    if isnan(values.item(0) if values.ndim == 1 else values.sum()):  # let NumPy say what is wrong
+        values, axes = np.linalg.eigh(S)
+    return values, axes
+
+
 def symmetric(S: Array) -> Array:
     """Symmetric part of each matrix, to remove rounding errors from a covariance."""
+    if S.ndim == 2 and S.flags.carray:
+        return np.asarray(symmetric_part(S))
     return (S + transpose(S)) / 2
 
 
@@ -148,6 +159,9 @@ def factorize(S: Array) -> tuple[Array, Array]:
     zero, so that L z lies in the range of S up to rounding.
     """
     stack = np.array(S, order="C").reshape(-1, *S.shape[-2:])  # a writable copy
+    L = np.empty(stack.shape)
+    if factor(L, stack, np.inf):  # all regular, the usual case
+        return S, L.reshape(S.shape)
     L, _, rank = semidefinite_factors(stack)
     L, regular = L.reshape(S.shape), (rank == S.shape[-1]).reshape(S.shape[:-2])
     if regular.all():
@@ -193,7 +207,7 @@ def standard_deviations(variances: Array, values: Array) -> Array:
     >>> standard_deviations(np.array([4.0, 1e-32, 0.0]), np.array([[1.0, 3.0, 0.0]]))
     array([2.e+00, 3.e-06, 1.e+00])
     """
-    return np.asarray(deviations_or_tiny(variances.copy(), _read_only(values)))
+    return np.asarray(deviations_or_tiny(variances.copy(), read_only(values)))
 
 
 def regularized_root(P: Array, values: Array, jitter: float) -> tuple[Array, Array]:
@@ -201,11 +215,11 @@ def regularized_root(P: Array, values: Array, jitter: float) -> tuple[Array, Arr
 
     P is the covariance of the columns of ``values``; for zeros see `standard_deviations`.
     """
-    L, T = regular_root(np.array(P), _read_only(values), jitter)
+    L, T = regular_root(np.array(P), read_only(values), jitter)
     return np.asarray(L), np.asarray(T)
 
 
-def _read_only(values: Array) -> Array:
+def read_only(values: Array) -> Array:
     """Return a read-only view; Numba would compile again for a writable array."""
     view = np.ascontiguousarray(values).view()
     view.setflags(write=False)

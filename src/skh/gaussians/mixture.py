@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._numba.array_checks import first_not_finite
+from skh._numba.component_densities import are_within, are_within_along_axes
 from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
 from skh._numba.gaussian_products import multiplied
 from skh._numba.resampling import inverse_transform, look_up
@@ -236,15 +237,14 @@ class GaussianMixture:
             return np.asarray(in_threads(place_rows, n)(self._means, L, component, z))
         return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
 
-    def squares(self, x: Array, component: Indices) -> Array:
-        """Squared Mahalanobis distance of each row to its component, for regular components."""
-        roots = self.densities.roots
-        z = self.densities.coordinates(x) - self.densities.means.T[component]
-        if roots.ndim == 3:
-            z = np.einsum("ijn,nj->ni", roots[..., component], z)
-        else:
-            z = z * (roots.T if roots.shape[1] == 1 else roots.T[component])
-        return np.asarray((z**2).sum(axis=1))
+    def are_within(self, square: float, x: Array, component: Indices) -> bool:
+        """Whether the squared Mahalanobis distance of each row to its component is at most that.
+
+        For regular components.
+        """
+        z, means, roots = self.densities.coordinates(x), self.densities.means, self.densities.roots
+        near = are_within_along_axes if roots.ndim == 2 else are_within
+        return bool(near(square, z, means, roots, component))
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d).

@@ -23,6 +23,7 @@ import numpy as np
 from skh._numba.spreads import MIN_DEVIATION, RELATIVE_ROUNDING
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import (
+    eigh,
     inverse_triangle,
     is_positive_definite,
     symmetric,
@@ -54,8 +55,10 @@ def split(
     >>> split(p, 20, p.covariance)
     (array([1]), array([0, 2]))
     """
+    if n < MIN_PART_POINTS or all_resolved(p, resolution):
+        return None
     there = np.flatnonzero(p.weights > 0.0)
-    if len(there) == 1 or n < MIN_PART_POINTS or all_resolved(p, resolution):
+    if len(there) == 1:
         return None
     w, S = p.weights[there], p.matrices
     view = _View(w / w.sum(), p.means[there], S[there] if S.ndim == 3 else S, resolution)
@@ -70,7 +73,11 @@ def split(
 
 def all_resolved(p: GaussianMixture, resolution: Array) -> bool:
     """Whether every component is wide enough in every direction for the resolution."""
-    return is_positive_definite(p.matrices - RESOLVED_VARIANCE * resolution)
+    kept = p.__dict__.get("_all_resolved")  # for the resolution that was used last
+    if kept is None or kept[0] is not resolution:
+        wide = is_positive_definite(p.matrices - RESOLVED_VARIANCE * resolution)
+        kept = p.__dict__["_all_resolved"] = resolution, wide
+    return bool(kept[1])
 
 
 class _View:
@@ -84,7 +91,7 @@ class _View:
         jitter = WIDTH_JITTER * np.eye(len(unit))
         L = unit[:, None] * np.linalg.cholesky(within / np.outer(unit, unit) + jitter)
         white = inverse_triangle(L)
-        T = transpose(np.linalg.eigh(symmetric(white @ between @ white.T))[1]) @ white
+        T = transpose(eigh(symmetric(white @ between @ white.T))[1]) @ white
         self.w, self.position = w, T @ centred.T
         along = np.einsum("ji,...ik,jk->j...", T, S, T).reshape(len(unit), -1)
         jitter_along = WIDTH_JITTER * ((T * unit) ** 2).sum(axis=1, keepdims=True)
@@ -106,9 +113,8 @@ class _View:
         Returns the separation in standard deviations of the part, the part, and the rest.
         """
         order = np.argsort(key, axis=1, kind="stable")
-        key, x, variance = (
-            np.take_along_axis(a, order, 1) for a in (key, self.position, self.variance)
-        )
+        sorted_rows = np.arange(len(order))[:, None], order  # `take_along_axis`, faster
+        key, x, variance = (a[sorted_rows] for a in (key, self.position, self.variance))
         x = x - x[:, :1]  # a part's spread must be free of rounding of its distance from the mean
         key = key if by_size else key - key[:, :1]
         w = self.w[order]

@@ -12,13 +12,15 @@ a likelihood is known only roughly and that of a posterior may vary in space.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, log, sqrt
+from math import exp, log, prod, sqrt
 
 import numpy as np
 
-from skh._numba.cholesky import correlation_factor
+from skh._numba.metrics import expected_metric
+from skh._numba.products import congruent
+from skh._numba.spreads import correlation_factor
 from skh._typing import Array
-from skh.gaussians.linear_algebra import identity, standard_deviations, symmetric
+from skh.gaussians.linear_algebra import eigh, identity, standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.kernels.gaussian_kernel import GaussianKernel
@@ -28,6 +30,7 @@ SCALES = (0.01, 0.1, 1.0, 10.0)
 SMOOTHNESS = 1.0  # a_s = s^nu, as for a Matern kernel with this nu
 UNSEEN_RANGE = (3.0, 10.0)  # of u: metric over covariance in directions without information
 COARSE_INFORMATION = 4.0  # information along an axis that needs no additional points
+CERTAIN = 1.0 - 1e-9  # below a bound by more than rounding
 DENSE_RESOLUTION = 0.04  # resolution below which points are dense enough for a smaller u
 METRIC_JITTER = 1e-9  # of each variance: keeps the metric of a degenerate mixture regular
 
@@ -41,12 +44,12 @@ def adaptive_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
     """
     L = covariance_factor(p)
     F = p.information if isinstance(p, Predictive) else None
+    unseen = unseen_factor(n, p.d)
     if F is None:
-        return _kernel(unseen_factor(n, p.d) * symmetric(L @ L.T), n)
-    seen, axes = np.linalg.eigh(symmetric(L.T @ F @ L))
+        return _kernel(unseen * symmetric(L @ L.T), n)
+    seen, axes = eigh(congruent(F, L))
     seen = resolvable_information(np.maximum(seen, 0.0), n)
-    B = (L @ axes) / np.sqrt(1.0 / unseen_factor(n, p.d) + seen)
-    return _kernel(symmetric(B @ B.T), n)
+    return _kernel(expected_metric(L, axes, seen, unseen), n)
 
 
 def resolvable_information(seen: Array, n: int) -> Array:
@@ -61,12 +64,15 @@ def resolvable_information(seen: Array, n: int) -> Array:
     >>> [resolvable_information(np.array(s), 50).round().tolist() for s in cases]
     [[5000.0, 1.0], [141.0, 141.0], [99.0, 99.0]]
     """
+    if prod(max(s / COARSE_INFORMATION, 1.0) for s in seen.tolist()) < CERTAIN * n * n / 2:
+        return seen  # fast
     logs = np.log(np.maximum(np.sort(seen)[::-1] / COARSE_INFORMATION, 1.0))
     others = logs.sum() - logs.cumsum()  # of the axes after the first k
     level = ((log(n * n / 2) - others) / np.arange(1, len(logs) + 1)).max()
     return seen if level >= logs[0] else np.minimum(seen, COARSE_INFORMATION * exp(max(level, 0.0)))
 
 
+@lru_cache(maxsize=64)
 def unseen_factor(n: int, d: int) -> float:
     """The factor u, larger for fewer points: these are best spent on what the likelihood informs.
 
@@ -95,9 +101,9 @@ def _scales(n: int, d: int) -> tuple[Array, Array]:
 def covariance_factor(p: GaussianMixture) -> Array:
     """Return L with L L' = the covariance of ``p``, regularised independently of units."""
     P = p.covariance
-    sd = standard_deviations(P.diagonal(), p.means)
     L = np.empty(P.shape)
-    if correlation_factor(L, P, sd, METRIC_JITTER):
+    if correlation_factor(L, P, p.means, METRIC_JITTER):
         return L
+    sd = standard_deviations(P.diagonal(), p.means)
     correlation = P / np.outer(sd, sd) + METRIC_JITTER * identity(p.d)
     return np.asarray(sd[:, None] * np.linalg.cholesky(correlation))

@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._numba.cholesky import cholesky
 from skh._numba.gaussian_sums import add_gaussians
 from skh._numba.kernel_rows import kernel_row, transposed
+from skh._numba.metrics import unit_coordinates
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import (
     check_covariance,
+    eigh,
     identity,
     inverse_triangle,
     positive_root,
@@ -87,15 +88,19 @@ class GaussianKernel:
 
         Much faster than the constructor, which would check all of them again.
         """
-        kernel, L = object.__new__(cls), np.empty(metric.shape)
+        variance, (L, T, regular) = tuple(variances.tolist()), unit_coordinates(metric)
+        kernel = object.__new__(cls)
         kernel.__dict__.update(
-            variance=tuple(variances.tolist()),
+            variance=variance,
             metric=tuple(tuple(row) for row in metric.tolist()),
             weights=tuple(scales[1].tolist()),
             variances=variances,
             scales=scales,
-            _from_unit=L if cholesky(L, metric) else positive_root("metric", metric),
+            finest_variance=min(variance),
+            _finest=min(variance) * metric,
+            _from_unit=L if regular else positive_root("metric", metric),
         )
+        kernel.__dict__.update({"_to_unit": T} if regular else {})
         return kernel
 
     @cached_property
@@ -112,15 +117,22 @@ class GaussianKernel:
 
     def finest(self, d: int) -> Array:
         """Covariance (d, d) of the narrowest Gaussian."""
-        metric = identity(d) if self.metric is None else np.asarray(self.metric)
-        return np.asarray(self.variances.min() * metric)
+        return self.finest_variance * identity(d) if self.metric is None else self._finest
+
+    @cached_property
+    def finest_variance(self) -> float:
+        """Variance of the narrowest Gaussian, in coordinates of unit metric."""
+        return float(self.variances.min())
+
+    @cached_property
+    def _finest(self) -> Array:
+        return np.asarray(self.finest_variance * np.asarray(self.metric))
 
     @cached_property
     def _from_unit(self) -> Array | None:
         """Factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
-        if self.metric is None:
-            return None
-        return np.asarray(np.linalg.cholesky(np.asarray(self.metric, dtype=np.float64)))
+        metric = self.metric
+        return None if metric is None else np.linalg.cholesky(np.asarray(metric, np.float64))
 
     @cached_property
     def _to_unit(self) -> Array | None:
@@ -170,10 +182,9 @@ class GaussianKernel:
         T, S = identity(p.d) if self._to_unit is None else self._to_unit, p.covariances
         if self._to_unit is None and S.ndim < 2:
             return T, p.means, np.multiply.outer(np.atleast_1d(S), np.ones(p.d))
-        shape, size = (T @ S, np.ones(())) if S.ndim == 2 else (T, S)
-        variances, axes = np.linalg.eigh(symmetric(shape @ T.T))
-        along = np.multiply.outer(np.atleast_1d(size), np.maximum(variances, 0.0))
-        return axes, (p.means @ T.T) @ axes, along
+        variances, axes = eigh(symmetric((T @ S if S.ndim == 2 else T) @ T.T))
+        sizes = np.ones(1) if S.ndim == 2 else np.atleast_1d(S)
+        return axes, (p.means @ T.T) @ axes, sizes[:, None] * np.maximum(variances, 0.0)
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Kernel matrix between the rows of ``x`` and the rows of ``y``, ``(n, m)``."""
@@ -214,14 +225,15 @@ class GaussianKernel:
 
     def aligned_mean_map(self, p: GaussianMixture) -> AlignedMeanMap:
         """Mean map in the axes of `aligned`."""
-        axes, means, S = self._aligned(p)
-        return AlignedMeanMap.of(axes.T, p._weights, means, S, self.scales)
+        return self._aligned(p)[0]
 
-    def _aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
-        """`aligned`, kept for the mixture that was used last."""
+    def _aligned(self, p: GaussianMixture) -> tuple[AlignedMeanMap, Array, Array]:
+        """`aligned_mean_map`, means and variances, kept for the mixture that was used last."""
         kept = self.__dict__.get("_kept")
         if kept is None or kept[0] is not p:
-            kept = self.__dict__["_kept"] = p, *self.aligned(p)
+            axes, means, S = self.aligned(p)
+            mean_map = AlignedMeanMap.of(axes.T, p._weights, means, S, self.scales)
+            kept = self.__dict__["_kept"] = p, mean_map, means, S
         return kept[1], kept[2], kept[3]
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
@@ -235,8 +247,8 @@ class GaussianKernel:
             sums = [aligned_sum(p._weights, means, S, v) for v in self.variances]
             return float(self.scales[1] @ sums)
         if self._turns(p):
-            axes, means, S = self._aligned(p)
-            wide = AlignedMeanMap.of(axes.T, p._weights, means, 2.0 * S, self.scales)
+            own, means, S = self._aligned(p)
+            wide = AlignedMeanMap.of(own.axes, p._weights, means, 2.0 * S, self.scales)
             return float(p._weights @ wide.along_axes(np.ascontiguousarray(means.T)))
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import nan
 from numbers import Real
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -59,11 +59,16 @@ class WeightedPoints:
         """Number of points."""
         return len(self.w)
 
+    def with_fields(self, **fields: Any) -> Self:
+        """Return the same points with other fields: `replace`, three times as fast."""
+        points = object.__new__(type(self))
+        points.__dict__.update(self.__dict__, **fields)
+        points.__dict__.pop("_checked_for", None)
+        return points
+
     def sealed(self) -> Self:
         """Return the same points with read-only ``x``."""
-        points = object.__new__(type(self))  # three times as fast as `replace`
-        points.__dict__.update(self.__dict__, x=_checks.read_only(self.x))
-        return points
+        return self.with_fields(x=_checks.read_only(self.x))
 
 
 P = TypeVar("P", bound=WeightedPoints)
@@ -102,6 +107,9 @@ def checked_points(points: P, p: GaussianMixture) -> P:
     """Validate the points of a rule and convert their arrays."""
     if not isinstance(points, WeightedPoints):
         raise TypeError(f"rule must return WeightedPoints, got {points!r}")
+    shape = len(p), p.d
+    if points.__dict__.get("_checked_for") == shape:  # by a rule around it
+        return points
     if not isinstance(points.mmd, float | Real):
         raise TypeError(f"rule must return a number for mmd, got {points.mmd!r}")
     x = np.asarray(_checks.floats("the x that a rule returns", points.x), order="C")
@@ -124,7 +132,9 @@ def checked_points(points: P, p: GaussianMixture) -> P:
     index = _checks.indices("rule must return components", component, len(p))
     shift = _checked_shift(points.shift, *x.shape, len(p))
     usual = x is points.x and w is points.w and index is points.component and shift is None
-    return points if usual else replace(points, x=x, w=w, component=index, shift=shift)
+    points = points if usual else replace(points, x=x, w=w, component=index, shift=shift)
+    points.__dict__["_checked_for"] = shape
+    return points
 
 
 def _checked_shift(shift: Shift | None, n: int, d: int, K: int) -> Shift | None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import RNG, Array, Indices
-from skh.gaussians.linear_algebra import apply, factorize, regularized_root, transpose
+from skh.gaussians.linear_algebra import apply, eigh, factorize, regularized_root, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import METRIC_JITTER
 from skh.rules.ancestor_sampling import sample_ancestors
@@ -78,7 +78,7 @@ def matched(z: Array, w: Array) -> Array:
     """Move columns ``z`` (d, n) with weights ``w`` to mean zero and unit covariance."""
     d, n = z.shape
     z = z - (z @ w)[:, None]
-    variances, axes = np.linalg.eigh((w * z) @ z.T)
+    variances, axes = eigh((w * z) @ z.T)
     if n > d:
         scales = 1.0 / np.sqrt(np.maximum(variances, MIN_VARIANCE_SHARE))
     else:  # rank n - 1
@@ -90,6 +90,6 @@ def matched(z: Array, w: Array) -> Array:
 def _free_axes(p: GaussianMixture, white: Array, component: Indices) -> Array:
     """Projections to the directions in which components have a spread, in units of ``p``."""
     root = white @ factorize(p.matrices)[1]  # less rounding than white S white'
-    variances, axes = np.linalg.eigh(root @ transpose(root))
+    variances, axes = eigh(root @ transpose(root))
     free = (axes * (variances > SINGULAR_SHARE)[..., None, :]) @ transpose(axes)
     return free[component] if free.ndim == 3 else free

@@ -83,19 +83,19 @@ class Refine:
         check_mixture("p", p)
         if not isinstance(points, WeightedPoints):
             raise TypeError(f"points must be WeightedPoints, got {points!r}")
+        _checks.points("x", points.x, p.d)
         rng = _checks.generator(rng)
         mmd2 = Energy(kernel, p)
-        points, displacement = self._displace(mmd2, Support(kernel, p), p, points, rng)
-        X, w = kernel.coordinates(points.x, p.d) + displacement, points.w
-        square = mmd2(X, w)[0]
+        points, x, X = self._displace(mmd2, Support(kernel, p), p, points, rng)
+        w = points.w
+        square = mmd2.value(X, w)
         if self.reweigh:
             even = mix_with_equal_weights(w, self.min_ess)
             choices = even, mmd2.weights(X, self.ridge, self.min_ess)
-            square, w = min(((mmd2(X, w)[0], w) for w in choices), key=lambda found: found[0])
+            square, w = min(((mmd2.value(X, w), w) for w in choices), key=lambda found: found[0])
         square += kernel.mean_norm2(p) if norm2 is None else norm2
-        x = points.x + kernel.from_coordinates(displacement)  # exact for points that stay
         component = sample_ancestors(p, x, rng)
-        return replace(points, x=x, w=w, component=component, mmd=root(square), shift=None)
+        return points.with_fields(x=x, w=w, component=component, mmd=root(square), shift=None)
 
     def longer(self, factor: int) -> Refine:
         """Return the same with ``factor`` times as many iterations."""
@@ -108,22 +108,30 @@ class Refine:
         p: GaussianMixture,
         points: P,
         rng: np.random.Generator,
-    ) -> tuple[P, Array]:
-        """Return the points to start from, and their displacements (d, n)."""
+    ) -> tuple[P, Array, Array]:
+        """Return the points to start from, where they move, and the same in coordinates (d, n)."""
+        kernel = mmd2.kernel
+        start = kernel.coordinates_of(points.x)
         if support.fixed and len(p) > len(points):  # the rule has chosen among the masses
-            return points, np.zeros(points.x.T.shape)
+            return points, points.x, start
         if not support.scattered:
-            moved = self._descend(mmd2, support, points, support.spread_axes(points.component))
-            if support.holds(points, moved):
-                return points, moved
+            free = support.spread_axes(points.component)
+            moved = self._descend(mmd2, support, start, points.w, free)
+            x = points.x + kernel.from_coordinates(moved)  # exact for points that stay
+            if support.holds(points, moved, x):
+                return points, x, start + moved
         x, component = draw_points(UNBIASED, p, len(points), rng)
-        points = replace(points, x=x, w=np.full(len(x), 1.0 / len(x)), component=component)
-        moved = self._descend(mmd2, support, points, support.resolved_axes(component))
-        return points, np.where(support.near(x, moved), moved, 0.0)
+        w, start = np.full(len(x), 1.0 / len(x)), kernel.coordinates_of(x)
+        moved = self._descend(mmd2, support, start, w, support.resolved_axes(component))
+        moved = np.where(support.near(x, moved), moved, 0.0)
+        points = points.with_fields(x=x, w=w, component=component)
+        return points, x + kernel.from_coordinates(moved), start + moved
 
-    def _descend(self, mmd2: Energy, support: Support, points: P, free: Array | None) -> Array:
-        start = mmd2.kernel.coordinates(points.x)
-        moved = support.on_grid(mmd2.descend(start, points.w, self.iterations, free) - start)
+    def _descend(
+        self, mmd2: Energy, support: Support, start: Array, w: Array, free: Array | None
+    ) -> Array:
+        """Return the displacements (d, n) of points that start at these coordinates."""
+        moved = support.on_grid(mmd2.descend(start, w, self.iterations, free) - start)
         return moved if free is None else np.einsum("nij,jn->in", free, moved)
 
 
@@ -175,10 +183,13 @@ class Energy:
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
         """Return the energy and its gradient at points (d, n)."""
-        a = self._attraction
         G = np.empty(X.shape)
-        value = energy(G, a.turned(X), w, *self._arguments)
-        return float(value), a.turned_back(G)
+        return self.value(X, w, G), self._attraction.turned_back(G)
+
+    def value(self, X: Array, w: Array, G: Array | None = None) -> float:
+        """Return the energy; ``G`` is for the gradient along the axes of the mean map."""
+        G = np.empty(X.shape) if G is None else G
+        return float(energy(G, self._attraction.turned(X), w, *self._arguments))
 
     def descend(self, X: Array, w: Array, iterations: int, free: Array | None = None) -> Array:
         """Return ``X`` after some iterations of L-BFGS.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil, log2
 from typing import ClassVar, Literal, get_args
 
@@ -12,13 +11,14 @@ import numpy as np
 import scipy  # imports its submodules on first use
 
 from skh._checks import BELOW_ONE
-from skh._numba.resampling import inverse_transform, systematic
+from skh._numba.resampling import choose_along, systematic
 from skh._numba.sobol_net import scrambled_net
-from skh._typing import RNG, Array, Indices, Integers
+from skh._typing import RNG, Array, Indices
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.ancestor_sampling import sample_ancestors
 from skh.rules.base import Rule, WeightedPoints, check_call, checked_points
 from skh.rules.random_numbers import normals, uniforms
+from skh.rules.sobol_directions import sobol_directions
 
 Order = Literal["storage", "hilbert"]
 SOBOL_BITS = 52  # all bits of a float in [0, 1) but the last, to keep numbers below one
@@ -121,33 +121,14 @@ class QuasiMonteCarlo(Sampling):
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":
             return p.choose(u)
-        order = p.curve
-        cumulative = np.cumsum(p.weights[order])
-        chosen: Indices = order[inverse_transform(cumulative / cumulative[-1], u)]
-        return chosen
+        return np.asarray(choose_along(p._weights, p.curve, u))
 
 
 def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     """First n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
-    directions = _sobol_directions(d, max(ceil(log2(n)), 1))
+    directions = sobol_directions(d, max(ceil(log2(n)), 1), SOBOL_BITS)
     m = directions.shape[1]
     digits = rng.integers(0, 1 << SOBOL_BITS, (d, m + 1))
-    # A lower triangular scramble with ones on its diagonal: column k starts at digit k.
-    lead = np.int64(1) << (SOBOL_BITS - 1 - np.arange(m))
-    columns = lead | (digits[:, :m] & (lead - 1))
     # Points are centres of cells: never 0, where ndtri is infinite.
-    u: Array = scrambled_net(n, directions, columns, digits[:, m], SOBOL_BITS)
+    u: Array = scrambled_net(n, directions, digits, SOBOL_BITS)
     return u
-
-
-@lru_cache(maxsize=64)
-def _sobol_directions(d: int, m: int) -> Integers:
-    """First m direction numbers of each of d coordinates, ``(d, m)``.
-
-    Point 2^k of SciPy's sequence, with Gray code bits k and k - 1, is the xor of two of them.
-    """
-    from scipy.stats import qmc  # slower to import than the rest of this library
-
-    net = qmc.Sobol(d, scramble=False, bits=SOBOL_BITS).random_base2(m)
-    points = (net[2 ** np.arange(m)] * 2.0**SOBOL_BITS).astype(np.int64)
-    return np.ascontiguousarray(np.bitwise_xor.accumulate(points).T)

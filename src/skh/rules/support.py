@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
-import scipy  # imports its submodules on first use
 from numpy.typing import NDArray
 
-from skh._numba.component_densities import log_densities_skewed
+from skh._numba.component_densities import log_densities_along_axes, log_densities_skewed
 from skh._typing import Array, Indices
-from skh.gaussians.linear_algebra import inverse_root, symmetric, transpose
+from skh.gaussians.linear_algebra import eigh, inverse_root, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.separation import RESOLVED_VARIANCE, all_resolved
 from skh.kernels.gaussian_kernel import GaussianKernel
@@ -27,7 +27,7 @@ class Support:
 
     def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
         self._kernel, self._p = kernel, p
-        self._finest = float(kernel.variances.min())
+        self._finest = kernel.finest_variance
         self._resolved = all_resolved(p, kernel.finest(p.d))  # then nothing is singular
 
     @cached_property
@@ -37,7 +37,7 @@ class Support:
     @cached_property
     def _axes(self) -> tuple[Array, Array]:
         """Variances and axes of the components."""
-        variances, axes = np.linalg.eigh(self._covariances)
+        variances, axes = eigh(self._covariances)
         return np.asarray(variances), np.asarray(axes)
 
     @cached_property
@@ -51,15 +51,13 @@ class Support:
         units.  In a kernel far wider than the mixture no point moves.
         """
         grid = GRID_SPACING * self._finest**0.5
-        return np.asarray(grid * np.round(displacement / grid))
+        return np.asarray(grid * np.rint(displacement / grid))
 
-    def holds(self, points: WeightedPoints, displacement: Array) -> bool:
-        """Whether all points are near a component after their displacement (d, n)."""
-        far2 = (np.sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
-        if self._resolved:  # usually all are near their own components
-            x = points.x + self._kernel.from_coordinates(displacement)
-            if bool((self._p.squares(x, points.component) <= far2).all()):
-                return True
+    def holds(self, points: WeightedPoints, displacement: Array, x: Array) -> bool:
+        """Whether all points are near a component after their displacement (d, n) to ``x``."""
+        far2 = (sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
+        if self._resolved and self._p.are_within(far2, x, points.component):  # usually
+            return True
         return bool(self.near(points.x, displacement).all())
 
     def near(self, x: Array, displacement: Array) -> NDArray[np.bool_]:
@@ -132,10 +130,10 @@ class Support:
 
 def squared_distances(X: Array, means: Array, S: Array) -> Array:
     """Squared Mahalanobis distances of columns ``X`` to components, (n, K); S is (d, d) or more."""
-    W = inverse_root(S)
+    W, level = inverse_root(S), np.zeros(means.shape[1])
     if S.ndim == 3:
         roots, lower = np.ascontiguousarray(np.moveaxis(W, 0, -1)), np.tri(len(X), dtype=bool)
-        level = np.zeros(means.shape[1])
         z = np.ascontiguousarray(X.T)
         return np.asarray(-2.0 * log_densities_skewed(z, means, roots, lower, level))
-    return np.asarray(scipy.spatial.distance.cdist((W @ X).T, (W @ means).T, "sqeuclidean"))
+    z = np.ascontiguousarray((W @ X).T)
+    return np.asarray(-2.0 * log_densities_along_axes(z, W @ means, np.ones((len(X), 1)), level))

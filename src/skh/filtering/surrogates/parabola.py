@@ -26,6 +26,7 @@ from math import sqrt
 import numpy as np
 
 from skh._numba.evidence import most_evident
+from skh._numba.likelihood_fit import UNEXPECTED_SHARE
 from skh._numba.parabolas import (
     quadratic_coefficients,
     quadratic_features,
@@ -34,10 +35,10 @@ from skh._numba.parabolas import (
 )
 from skh._numba.vectors import mean_square, variance
 from skh._typing import Array
-from skh.filtering.likelihood_information import UNEXPECTED_SHARE, median
+from skh.filtering.likelihood_information import median
 from skh.filtering.surrogates.target import Target
 from skh.gaussians.bump import Bump
-from skh.gaussians.linear_algebra import regularized_root, symmetric
+from skh.gaussians.linear_algebra import eigh, regularized_root, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.adaptive import METRIC_JITTER
 
@@ -140,7 +141,7 @@ def uninformed(d: int, level: Array) -> Prior:
 def informed(information: Array) -> Prior:
     """Prior with ``information`` (d, d) as the expected curvature."""
     d = len(information)
-    seen, axes = np.linalg.eigh(symmetric(information))
+    seen, axes = eigh(symmetric(information))
     seen = np.maximum(seen, 0.0)
     expected = seen + UNEXPECTED_SHARE * max(float(seen.sum()), 1.0) / d
     return Prior((axes * seen) @ axes.T, axes * np.sqrt(expected), VARIANCE_OF_INFORMATION)
@@ -203,7 +204,7 @@ class Regression:
         c, b, H = self.prior.coefficients(self.theta)
         if self.prior.kappa == 0.0:
             return c, b, H, False
-        lambdas, axes = np.linalg.eigh(H)
+        lambdas, axes = eigh(H)
         if lambdas[0] >= 0.0:
             return c, b, H, False
         H = (axes * np.maximum(lambdas, 0.0)) @ axes.T

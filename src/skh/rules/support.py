@@ -55,12 +55,12 @@ class Support:
 
     def holds(self, points: WeightedPoints, displacement: Array) -> bool:
         """Whether all points are near a component after their displacement (d, n)."""
+        if not self._resolved:
+            return bool(self.near(points.x, displacement).all())
         far2 = (np.sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
-        if self._resolved:  # usually all are near their own components
-            x = points.x + self._kernel.from_coordinates(displacement)
-            if bool((self._p.squares(x, points.component) <= far2).all()):
-                return True
-        return bool(self.near(points.x, displacement).all())
+        x = points.x + self._kernel.from_coordinates(displacement)
+        off = ~(self._p.squares(x, points.component) <= far2)  # usually few, or none
+        return not off.any() or bool(self.near(points.x[off], displacement[:, off]).all())
 
     def near(self, x: Array, displacement: Array) -> NDArray[np.bool_]:
         """Whether each point is about as close to some component as draws are.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skh._numba.lbfgs import CURVATURE_DAMPING, curvature_factor, precondition
-from skh.kernels.curvature import LANDMARKS, inverse_curvatures
+from skh.kernels.curvature import MAX_LANDMARKS, inverse_curvatures
 
 SCALES = np.array([[50.0, 5.0, 0.5, 0.05], [0.001, 0.009, 0.09, 0.9]])
 NOTHING = np.empty(0)
@@ -30,7 +30,7 @@ def test_the_factor_is_that_of_all_pairs(d: int) -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("n", [LANDMARKS - 5, 203])
+@pytest.mark.parametrize("n", [MAX_LANDMARKS - 5, 203])
 def test_both_parts_are_nearly_the_inverse(d: int, n: int) -> None:
     X = along_curve(n, d)
     near, far = inverse_curvatures(X, SCALES)
@@ -38,7 +38,7 @@ def test_both_parts_are_nearly_the_inverse(d: int, n: int) -> None:
     found = v.copy()
     precondition(found, w, near, far)
     expected = 0.5 * np.linalg.solve(dense(X), (v / w).T).T / w
-    exact = n <= LANDMARKS  # all points are landmarks
+    exact = n <= MAX_LANDMARKS  # all points are landmarks
     error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
     assert error < (1e-4 if exact else 0.15)
     assert (found * v).sum() > 0.0

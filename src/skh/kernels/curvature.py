@@ -18,8 +18,8 @@ from skh._numba.lbfgs import CURVATURE_DAMPING, curvatures
 from skh._typing import Array
 from skh.gaussians.linear_algebra import identity, inverse_triangle
 
-LANDMARKS = 64  # at most: points that represent all others in wide scales
-NEIGHBOURS = 32  # at most: points of a block
+MAX_LANDMARKS = 64  # at most: points that represent all others in wide scales
+MAX_NEIGHBOURS = 32  # at most: points of a block
 JITTER = 1e-6  # of the landmarks' curvatures, relative to their diagonal
 
 
@@ -30,7 +30,7 @@ def inverse_curvatures(X: Array, scales: Array) -> tuple[Array, Array]:
     fewer.
     """
     N, alone = X.shape[1], float(2.0 * scales[0] @ scales[1])
-    landmarks = slice(None, None, -(-N // LANDMARKS))
+    landmarks = slice(None, None, -(-N // MAX_LANDMARKS))
     chosen = np.ascontiguousarray(X[:, landmarks])
     far = curvatures(chosen, X, np.zeros(chosen.shape[1], np.intp), N, scales)
     L = np.linalg.cholesky(far[:, landmarks] + JITTER * alone * identity(len(far)))
@@ -65,6 +65,6 @@ def _blocks(X: Array, scales: Array, alone: float) -> Array:
 
 def _shape(N: int) -> tuple[int, int]:
     """Number of blocks of N points, and points in each."""
-    G = -(-N // NEIGHBOURS)
+    G = -(-N // MAX_NEIGHBOURS)
     m = -(-N // G)
     return -(-N // m), m

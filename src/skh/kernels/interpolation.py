@@ -18,7 +18,7 @@ from skh._typing import Array
 
 ROUNDING = 1e-13  # bound on the error, relative to the kernel; the error is some 100 times smaller
 NODES_PER_BUMP = 4  # at most; with more, summing up the bumps would be faster
-MARGIN = 0.5  # around the points that the box is for, in lengths of the narrowest bump
+BOX_MARGIN = 0.5  # around the points that the box is for, in lengths of the narrowest bump
 MAX_NODES = 1024  # along an axis
 
 
@@ -29,7 +29,7 @@ def interpolated(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, A
     narrow for it to pay.
     """
     d, rate = len(X), A.max(axis=1)
-    low, high = X.min(axis=1) - MARGIN / rate, X.max(axis=1) + MARGIN / rate
+    low, high = X.min(axis=1) - BOX_MARGIN / rate, X.max(axis=1) + BOX_MARGIN / rate
     box, m = np.array([np.zeros(2), np.ones(2)]), [1, 1]
     for k in range(2 - d, 2):  # a line is the second axis
         box[:, k] = 0.5 * (high + low)[k - 2 + d], 0.5 * (high - low)[k - 2 + d]

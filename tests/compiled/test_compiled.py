@@ -16,10 +16,10 @@ from skh._numba import backward_weights
 from skh._numba.iterate_history import IterateHistory
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.kernels import gaussian_kernel as kernels
-from skh.rules import refined as refine
+from skh.rules import energy as mmd_energy
 from skh.rules import sampling
 from skh.rules import sobol_directions as sobol
-from skh.rules.refined import Energy
+from skh.rules.energy import Energy
 
 
 def test_exp_is_accurate_to_two_units_in_the_last_place():
@@ -351,7 +351,7 @@ def test_compiled_lbfgs_equals_its_python_source(kind, d, monkeypatch):
     X, w = kernel.coordinates(p.sample(6, rng=rng)[0]), rng.dirichlet(np.ones(6))
     mmd2 = Energy(kernel, p)
     before, compiled = mmd2(X, w)[0], mmd2.descend(X, w, 12)  # more than L-BFGS remembers
-    for module in (_numba.mmd_energy, _numba.lbfgs, refine):
+    for module in (_numba.mmd_energy, _numba.lbfgs, mmd_energy):
         oracles.run_by_python(module, monkeypatch)
     assert mmd2(X, w)[0] == pytest.approx(before, rel=1e-13)
     moved = mmd2.descend(X, w, 12)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import skh
-from skh.frank_wolfe.fw_quad import MAX_AT_ONCE
 from skh.kernels.adaptive import adaptive_kernel
 from skh.rules.blocks import POINTS_PER_BLOCK, cut, place_in_blocks
+from skh.rules.energy import MAX_AT_ONCE
 
 
 def mixture(K: int = 40, d: int = 2) -> skh.GaussianMixture:

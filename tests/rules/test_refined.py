@@ -7,7 +7,7 @@ import oracles
 import skh
 from skh.kernels.quadrature_weights import effective_sample_size
 from skh.rules.ancestor_sampling import sample_ancestors
-from skh.rules.refined import Energy
+from skh.rules.energy import Energy
 
 METRIC = np.array([[2.0, 0.5], [0.5, 1.0]])
 KERNELS = {

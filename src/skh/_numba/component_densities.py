@@ -162,20 +162,20 @@ def log_densities_along_axes(x, means, roots, heights):
 @compiled
 def are_within_along_axes(square, x, means, roots, component):
     """Whether ``sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 <= square`` for k = component[i]."""
-    last = roots.shape[1] - 1
+    last, within = roots.shape[1] - 1, np.empty(len(x), dtype=np.bool_)
     for i in range(len(x)):
         k, total = component[i], 0.0
         for j in range(x.shape[1]):
             e = roots[j, min(k, last)] * (x[i, j] - means[j, k])
             total += e * e
-        if not total <= square:
-            return False
-    return True
+        within[i] = total <= square
+    return within
 
 
 @compiled
 def are_within(square, x, means, roots, component):
     """Whether ``|roots[:, :, k] (x[i] - means[:, k])|^2 <= square`` for k = component[i]."""
+    within = np.empty(len(x), dtype=np.bool_)
     for i in range(len(x)):
         k, total = component[i], 0.0
         for r in range(x.shape[1]):
@@ -183,9 +183,8 @@ def are_within(square, x, means, roots, component):
             for j in range(x.shape[1]):
                 e += roots[r, j, k] * (x[i, j] - means[j, k])
             total += e * e
-        if not total <= square:
-            return False
-    return True
+        within[i] = total <= square
+    return within
 
 
 @compiled

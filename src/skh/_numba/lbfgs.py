@@ -16,8 +16,8 @@ from skh._numba.vectors import add_scaled, dot, fill, set_scaled, set_sum
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
 SUFFICIENT = 1e-4  # of the Armijo condition: required share of the predicted decrease
 TRIALS = 20  # backtracking steps at most
+SINGLE_ROUNDING = 1e-8  # of the energy of pairs in single precision
 CURVATURE_DAMPING = 0.5  # relative to those of single points; with less, points overshoot
-LARGEST_PART = 128  # number of points whose curvatures are factorised together
 
 
 @compiled
@@ -29,24 +29,17 @@ def add_curvature(row, q, height, rate, share):  # pragma: no cover - intrinsic
 
 
 @inlined
-def set_curvatures(C, X, scales):
-    """Set the lower triangle of ``C`` to those of pairs of points, averaged over coordinates.
+def set_curvatures(row, q, X, first, last, c, scales):
+    """Set ``row`` to the curvatures of point ``c`` and some others, averaged over coordinates.
 
-    That is ``-k''(x_i - x_j)``, the inner product of the derivatives of two points' features; it is
-    regularised by a share of its diagonal.
+    That is ``-k''(c - x_j)``, the inner product of the derivatives of two points' features.
     """
-    d, m = X.shape
-    c, q, none = np.empty(d), np.empty(m), np.intp(0)  # not a literal 0: see `protected_steps`
-    for i in range(m):
-        for k in range(d):
-            c[k] = X[k, i]
-        squared_distances(q[: i + 1], X, none, i + 1, c)
-        fill(C[i, : i + 1], 0.0)
-        for s in range(scales.shape[1]):
-            rate = scales[0, s]
-            height, share = 2.0 * rate * scales[1, s], 2.0 * rate / d
-            add_curvature(C[i, : i + 1], q[: i + 1], height, rate, share)
-        C[i, i] *= 1.0 + CURVATURE_DAMPING
+    squared_distances(q, X, first, last, c)
+    fill(row, 0.0)
+    for s in range(scales.shape[1]):
+        rate = scales[0, s]
+        height, share = 2.0 * rate * scales[1, s], 2.0 * rate / c.size
+        add_curvature(row, q, height, rate, share)
 
 
 @summing
@@ -58,40 +51,70 @@ def factorize(C, n):
         C[i, i] = sqrt(C[i, i] - leading_dot(C[i], C[i], i))
 
 
-@inlined
-def curvature_factors(X, scales):
-    """Cholesky factors of the curvatures of every B-th point, from the first B ones on."""
-    N = X.shape[1]
-    B = (N + LARGEST_PART - 1) // LARGEST_PART
-    m = (N + B - 1) // B
-    C = np.empty((B, m, m))
-    for b in range(B):
-        some = X[:, b::B].copy()
-        set_curvatures(C[b], some, scales)
-        factorize(C[b], some.shape[1])
+@compiled
+def curvature_factor(X, scales):
+    """Cholesky factor of the curvatures of all pairs, regularised by a share of the diagonal."""
+    d, N = X.shape
+    C, c, q, none = np.empty((N, N)), np.empty(d), np.empty(N), np.intp(0)  # see `protected_steps`
+    for i in range(N):
+        for k in range(d):
+            c[k] = X[k, i]
+        set_curvatures(C[i, : i + 1], q[: i + 1], X, none, i + 1, c, scales)
+        C[i, i] *= 1.0 + CURVATURE_DAMPING
+    factorize(C, N)
+    return C
+
+
+@compiled
+def curvatures(X, Y, first, width, scales):
+    """Curvatures of each point of ``X`` and ``width`` points of ``Y`` from ``first[i]`` on."""
+    (d, N), c, q = X.shape, np.empty(len(X)), np.empty(width)
+    C = np.empty((N, width))
+    for i in range(N):
+        for k in range(d):
+            c[k] = X[k, i]
+        set_curvatures(C[i], q, Y, first[i], first[i] + width, c, scales)
     return C
 
 
 @inlined
-def precondition(v, w, C):
-    """Multiply ``v`` (d, N) by the inverse of ``2 W K W``, with K that of `curvature_factors`."""
-    B = len(C)
-    part = np.empty(C.shape[1])
+def solve_near_and_far(part, near, far):
+    """Replace ``part`` by its product with blocks ``near`` (G, m, m) less ``far' far``, (l, N)."""
+    m, N = near.shape[1], far.shape[1]
+    whole, product = np.zeros(len(near) * m), np.empty(N)
+    for i in range(N):
+        whole[i] = part[i]
+    for i in range(N):
+        block = i // m
+        product[i] = dot(near[block, i - block * m], whole[block * m : (block + 1) * m])
+    for j in range(len(far)):
+        add_scaled(product, far[j], -dot(far[j], part))
+    for i in range(N):
+        part[i] = product[i]
+
+
+@compiled
+def precondition(v, w, near, far):
+    """Multiply ``v`` (d, N) by the inverse of ``2 W K W``.
+
+    K is given by its Cholesky factor ``near``, or its inverse by `solve_near_and_far`.
+    """
+    N = w.size
+    part = np.empty(N)
     for k in range(len(v)):
-        for b in range(B):
-            size = np.intp(0)
-            for i in range(b, w.size, B):
-                part[size] = v[k, i] / w[i] if w[i] > 0.0 else 0.0
-                size += 1
-            forward(C[b], size, part)
-            backward(C[b], size, part)
-            for j in range(size):
-                i = b + j * B
-                v[k, i] = 0.5 * part[j] / w[i] if w[i] > 0.0 else 0.0
+        for i in range(N):
+            part[i] = v[k, i] / w[i] if w[i] > 0.0 else 0.0
+        if near.ndim == 2:  # known at compile time
+            forward(near, N, part)
+            backward(near, N, part)
+        else:
+            solve_near_and_far(part, near, far)
+        for i in range(N):
+            v[k, i] = 0.5 * part[i] / w[i] if w[i] > 0.0 else 0.0
 
 
 @inlined
-def quasi_newton(direction, g, w, C, steps, changes, rho, k):
+def quasi_newton(direction, g, w, near, far, steps, changes, rho, k):
     """``direction = -H g`` by the two-loop recursion over the last of k pairs."""
     set_scaled(direction, g, -1.0)
     kept = min(k, MEMORY)
@@ -100,7 +123,7 @@ def quasi_newton(direction, g, w, C, steps, changes, rho, k):
         i = (k - 1 - t) % MEMORY
         alpha[t] = rho[i] * dot(steps[i], direction)
         add_scaled(direction, changes[i], -alpha[t])
-    precondition(direction.reshape(-1, w.size), w, C)
+    precondition(direction.reshape(-1, w.size), w, near, far)
     for t in range(kept - 1, -1, -1):
         i = (k - 1 - t) % MEMORY
         beta = rho[i] * dot(changes[i], direction)
@@ -120,26 +143,27 @@ def project(G, free):
 
 
 @compiled
-def descend(X, w, scales, A, b, heights, iterations, free):
+def descend(X, w, scales, A, b, heights, table, box, near, far, iterations, free):
     """Return the points after some iterations of L-BFGS.
 
     Points move only within the range of the projections ``free`` (N, d, d), if there are any.
 
     The Hessian is nearly 2 W K W for the weights W and the inner products K of derivatives of the
     points' features, since the rest of it vanishes with the MMD.  Its inverse, averaged over
-    coordinates, is the initial one of L-BFGS.  Steps are shortened by quadratic interpolation until
-    the Armijo condition holds.
+    coordinates (see `precondition`), is the initial one of L-BFGS.  Steps are shortened by
+    quadratic interpolation until the Armijo condition holds, with the mean slope in place of a
+    difference of energies that is rounding in single precision (Hager and Zhang, 2005).
     """
     d, N = X.shape
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
-    C, direction = curvature_factors(X, scales), np.empty(d * N)
-    f = energy(g, x, w, scales, A, b, heights)
+    direction = np.empty(d * N)
+    f = energy(g, x, w, scales, A, b, heights, table, box)
     project(g, free)
     k = np.intp(0)  # not a literal 0: see `protected_steps`
     for _ in range(iterations):
         gradient = g.reshape(d * N)
-        quasi_newton(direction, gradient, w, C, steps, changes, rho, k)
+        quasi_newton(direction, gradient, w, near, far, steps, changes, rho, k)
         project(direction.reshape(d, N), free)
         slope = dot(direction, gradient)
         if not slope < 0.0:
@@ -147,8 +171,10 @@ def descend(X, w, scales, A, b, heights, iterations, free):
         length, trial = 1.0, 0
         while trial < TRIALS:
             set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
-            there = energy(h, y, w, scales, A, b, heights)
+            value = there = energy(h, y, w, scales, A, b, heights, table, box)
             project(h, free)
+            if scales.ndim == 1 and abs(value - f) < SINGLE_ROUNDING:
+                there = f + 0.5 * length * (slope + dot(direction, h.reshape(d * N)))
             if there <= f + SUFFICIENT * length * slope:
                 break
             parabola = -0.5 * length * slope / (there - f - length * slope)
@@ -163,5 +189,5 @@ def descend(X, w, scales, A, b, heights, iterations, free):
         if curvature > 0.0:
             rho[i] = 1.0 / curvature
             k += 1
-        x, y, g, h, f = y, x, h, g, there
+        x, y, g, h, f = y, x, h, g, value
     return x

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from skh._numba.chebyshev import FIRST, place_in_box, set_polynomials, set_rows
 from skh._numba.compiling import compiled, full_vectors, inlined
 from skh._numba.exponential import exp
 from skh._numba.kernel_rows import add_square, squared_distances
+from skh._numba.nested_scales import nested_repulsion
 from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
 PAIRS_AT_ONCE = 8_192  # of points, whose squared distances fit the cache
@@ -176,16 +178,46 @@ def attraction_skewed(G, X, w, A, b, heights):
 
 
 @compiled
-def energy(G, X, w, scales, A, b, heights):
+def interpolated_attraction(G, X, w, A, b, heights, table, box):  # pragma: no cover - intrinsic
+    """`attraction_along_axes` by interpolation in a box; outside it bumps are summed up."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    (m, n), last = table.shape, len(X) - 1
+    T, D = np.empty((2, max(m, n, FIRST))), np.empty((2, max(m, n, FIRST)))
+    p, q, result = np.empty(n), np.empty(n), 0.0
+    for i in range(w.size):
+        t, u = place_in_box(X, i, box)
+        if abs(t) <= 1.0 and abs(u) <= 1.0:
+            set_polynomials(T[0], D[0], t)
+            set_polynomials(T[1], D[1], u)
+            set_rows(p, q, T[0], D[0], table)
+            result += 2.0 * w[i] * dot(p, T[1, :n])
+            G[last, i] -= 2.0 * w[i] * dot(p, D[1, :n]) / box[1, 1]
+            if last == 1:
+                G[0, i] -= 2.0 * w[i] * dot(q, T[1, :n]) / box[1, 0]
+        else:
+            one = slice(i, i + 1)
+            result += attraction_along_axes(G[:, one], X[:, one], w[one], A, b, heights)
+    return result
+
+
+@compiled
+def energy(G, X, w, scales, A, b, heights, table, box):
     """Return the squared MMD without its constant; set ``G`` to its gradient.
 
     The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
-    and component, so that the inner loops are long; ``b`` is (d, m).
+    and component, so that the inner loops are long; ``b`` is (d, m).  A ``table`` in two dimensions
+    interpolates it.  One-dimensional ``scales`` are nested: then pairs are in single precision.
     """
     for k in range(len(G)):
         fill(G[k], 0.0)
-    result = repulsion(G, X, w, scales)
-    if A.ndim == 2:  # known at compile time, so that the branches not taken are not compiled
+    # Dimensions are known at compile time, so that the branches not taken are not compiled.
+    if scales.ndim == 1:  # noqa: SIM108
+        result = nested_repulsion(G, X, w, scales)
+    else:
+        result = repulsion(G, X, w, scales)
+    if table.ndim == 2:
+        return result - interpolated_attraction(G, X, w, A, b, heights, table, box)
+    if A.ndim == 2:
         return result - attraction_along_axes(G, X, w, A, b, heights)
     if A.shape[1] == 6:
         return result - attraction_in_six(G, X, w, A, b, heights)

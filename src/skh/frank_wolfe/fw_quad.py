@@ -26,6 +26,7 @@ from skh.kernels.base import Kernel, check_kernel_protocol
 from skh.kernels.gaussian_kernel import GaussianKernel, root
 from skh.rules.base import Rule, WeightedPoints, check_call, uses_information
 from skh.rules.blocks import POINTS_PER_BLOCK, place_in_blocks
+from skh.rules.energy import MAX_AT_ONCE
 from skh.rules.parts import place_in_parts
 from skh.rules.refined import Refine
 from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, draw_points
@@ -36,8 +37,7 @@ EVEN = QuasiMonteCarlo()
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
 LINE_SEARCH = 1_000  # search points in one dimension if points are moved afterwards
 EVEN_SEARCH = 200, 3  # the same in more: at least, and per point
-BLOCK_ITERATIONS = 2  # times those of refinement, if points were placed in blocks
-MAX_AT_ONCE = 122  # points of a rule with refinement; more are placed in blocks
+BLOCK_ITERATIONS = 2.0, 1.25, 1.5  # times those of refinement, in one, two and more dimensions
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,8 @@ class FWQuad:
             if self.refine is not None and self.search_points is None and n > MAX_AT_ONCE:
                 start = place_in_blocks(self._block_rule(kernel, n, p.d), p, n, rng)
                 points = FWPoints(start.x, start.w, start.component)
-                return self.refine.longer(BLOCK_ITERATIONS)(kernel, p, points, rng=rng)
+                factor = BLOCK_ITERATIONS[min(p.d, 3) - 1]
+                return self.refine.longer(factor)(kernel, p, points, rng=rng)
             x, component = draw_points(self._search, p, self.search_points_for(n, p.d), rng)
             target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1

@@ -14,19 +14,20 @@ KEY_BITS = 62  # of a key, a signed 64-bit integer
 COARSE_BITS = 12  # of a cell's index on the coarse curve
 
 
-def hilbert_order(x: Array) -> Indices:
+def hilbert_order(x: Array, key_bits: int = KEY_BITS) -> Indices:
     """Return the permutation that sorts the rows of ``x`` along a Hilbert curve.
 
     Coordinates are standardised and mapped to (0, 1) by the logistic function (Gerber and Chopin,
-    2015); a single coordinate is simply sorted.  Only the first 62 dimensions count.
+    2015); a single coordinate is simply sorted.  Only the first ``key_bits`` dimensions
+    count; fewer bits are faster and resolve less.
 
     >>> hilbert_order(np.array([[3.0], [1.0], [2.0]]))
     array([1, 2, 0])
     """
     if x.shape[1] == 1:
         return x[:, 0].argsort(kind="stable")
-    x = np.ascontiguousarray(x[:, :KEY_BITS])
-    bits = KEY_BITS // x.shape[1]
+    x = np.ascontiguousarray(x[:, :key_bits])
+    bits = key_bits // x.shape[1]
     order: Indices = hilbert_keys(hilbert_cells(x, bits), bits).argsort(kind="stable")
     return order
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skh import _checks
 from skh._numba.array_checks import first_not_finite
@@ -237,14 +237,14 @@ class GaussianMixture:
             return np.asarray(in_threads(place_rows, n)(self._means, L, component, z))
         return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
 
-    def are_within(self, square: float, x: Array, component: Indices) -> bool:
-        """Whether the squared Mahalanobis distance of each row to its component is at most that.
+    def are_within(self, square: float, x: Array, component: Indices) -> NDArray[np.bool_]:
+        """Whether squared Mahalanobis distances of rows to their components are at most that.
 
         For regular components.
         """
         z, means, roots = self.densities.coordinates(x), self.densities.means, self.densities.roots
         near = are_within_along_axes if roots.ndim == 2 else are_within
-        return bool(near(square, z, means, roots, component))
+        return np.asarray(near(square, z, means, roots, component))
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d).

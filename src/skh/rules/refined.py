@@ -24,18 +24,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from skh import _checks
-from skh._numba.lbfgs import descend
-from skh._numba.mmd_energy import energy
 from skh._runtime.compile_notice import notice_while_compiling
 from skh._typing import RNG, Array
-from skh.gaussians.linear_algebra import whitener
 from skh.gaussians.mixture import GaussianMixture, check_mixture
 from skh.kernels.adaptive import adaptive_kernel
 from skh.kernels.base import Kernel
 from skh.kernels.gaussian_kernel import GaussianKernel, root
-from skh.kernels.quadrature_weights import mix_with_equal_weights, protected_weights
+from skh.kernels.quadrature_weights import mix_with_equal_weights
 from skh.rules.ancestor_sampling import sample_ancestors
 from skh.rules.base import P, Rule, WeightedPoints, check_call, checked_points, uses_information
+from skh.rules.energy import Energy
 from skh.rules.parts import place_in_parts
 from skh.rules.sampling import QuasiMonteCarlo, draw_points
 from skh.rules.support import Support
@@ -97,9 +95,9 @@ class Refine:
         component = sample_ancestors(p, x, rng)
         return points.with_fields(x=x, w=w, component=component, mmd=root(square), shift=None)
 
-    def longer(self, factor: int) -> Refine:
+    def longer(self, factor: float) -> Refine:
         """Return the same with ``factor`` times as many iterations."""
-        return replace(self, iterations=factor * self.iterations)
+        return replace(self, iterations=round(factor * self.iterations))
 
     def _displace(
         self,
@@ -172,85 +170,3 @@ class Refined:
                     return parts
             points = checked_points(self.rule(p, n, rng=rng), p)
             return self.refine(kernel, p, points, rng=rng)
-
-
-class Energy:
-    """Squared MMD to a mixture up to its constant, in the kernel's coordinates."""
-
-    def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
-        self.kernel, self._p = kernel, p
-        self._attraction = Attraction.of(kernel, p)
-
-    def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
-        """Return the energy and its gradient at points (d, n)."""
-        G = np.empty(X.shape)
-        return self.value(X, w, G), self._attraction.turned_back(G)
-
-    def value(self, X: Array, w: Array, G: Array | None = None) -> float:
-        """Return the energy; ``G`` is for the gradient along the axes of the mean map."""
-        G = np.empty(X.shape) if G is None else G
-        return float(energy(G, self._attraction.turned(X), w, *self._arguments))
-
-    def descend(self, X: Array, w: Array, iterations: int, free: Array | None = None) -> Array:
-        """Return ``X`` after some iterations of L-BFGS.
-
-        ``free`` (n, d, d) projects the displacement of each point to the axes it may move along.
-        """
-        a = self._attraction
-        P = np.empty((0, *X.shape[:1], *X.shape[:1])) if free is None else a.turned_axes(free)
-        return a.turned_back(descend(a.turned(X), w, *self._arguments, iterations, P))
-
-    @property
-    def _arguments(self) -> tuple[Array, Array, Array, Array]:
-        a = self._attraction
-        return self.kernel.scales, a.A, a.b, a.heights
-
-    def weights(self, X: Array, ridge: float, min_ess: float) -> Array:
-        """Optimal weights of the points ``X``."""
-        x = self.kernel.from_coordinates(X)
-        K, c = self.kernel.gram(x, x), self.kernel.mean_map_at(self._p, X)
-        return protected_weights(K, c, ridge, min_ess)
-
-
-@dataclass(frozen=True, eq=False)
-class Attraction:
-    """Mean map of a mixture, as `_numba.mmd_energy` takes it."""
-
-    A: Array  # (d, d, S K), or (d, S K) where it is diagonal
-    b: Array  # (d, S K)
-    heights: Array  # (S K,)
-    axes: Array | None = None  # rows: common axes of all components, in which A is diagonal
-
-    def turned(self, X: Array) -> Array:
-        """Rotate points to the common axes, if any."""
-        return np.ascontiguousarray(X if self.axes is None else self.axes @ X)
-
-    def turned_back(self, X: Array) -> Array:
-        """The inverse of `turned`."""
-        return X if self.axes is None else self.axes.T @ X
-
-    def turned_axes(self, P: Array) -> Array:
-        """Rotate projections (n, d, d) to the common axes, if any."""
-        return np.ascontiguousarray(P if self.axes is None else self.axes @ P @ self.axes.T)
-
-    @classmethod
-    def of(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
-        """Build it for ``p`` in the kernel's coordinates."""
-        if p.covariances.ndim == 3:
-            return cls._skewed(kernel, kernel.mixture(p))
-        aligned = kernel.aligned_mean_map(p)
-        return cls(aligned.A, aligned.b, aligned.heights, aligned.axes)
-
-    @classmethod
-    def _skewed(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
-        """Build it for one full matrix per component."""
-        s = kernel.variances[:, None, None, None]
-        W, determinant = whitener(np.eye(p.d) + p.covariances / s)  # (S, K, d, d)
-        A = W / np.sqrt(s)
-        b = np.einsum("skij,kj->isk", A, p.means)
-        heights = kernel.scales[1][:, None] * determinant * p.weights
-        return cls(
-            np.ascontiguousarray(np.moveaxis(A, (2, 3), (0, 1))).reshape(p.d, p.d, -1),
-            np.ascontiguousarray(b).reshape(p.d, -1),
-            heights.ravel(),
-        )

@@ -55,10 +55,11 @@ class Support:
 
     def holds(self, points: WeightedPoints, displacement: Array, x: Array) -> bool:
         """Whether all points are near a component after their displacement (d, n) to ``x``."""
+        if not self._resolved:
+            return bool(self.near(points.x, displacement).all())
         far2 = (sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
-        if self._resolved and self._p.are_within(far2, x, points.component):  # usually
-            return True
-        return bool(self.near(points.x, displacement).all())
+        off = ~self._p.are_within(far2, x, points.component)  # usually few, or none
+        return not off.any() or bool(self.near(points.x[off], displacement[:, off]).all())
 
     def near(self, x: Array, displacement: Array) -> NDArray[np.bool_]:
         """Whether each point is about as close to some component as draws are.

@@ -1,0 +1,69 @@
+"""Energy of many points: interpolated mean maps and single precision against plain sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import oracles
+import skh
+from skh._numba.mmd_energy import energy
+from skh.kernels.interpolation import interpolated
+from skh.rules.energy import MAX_AT_ONCE, NOTHING, Energy
+
+N = MAX_AT_ONCE + 11
+KERNEL = skh.GaussianKernel((0.1, 1.0, 10.0), weights=(0.01, 0.09, 0.9))
+
+
+def by_sums(A: np.ndarray, b: np.ndarray, heights: np.ndarray, X: np.ndarray) -> np.ndarray:
+    square = ((A[:, None] * X[:, :, None] - b[:, None]) ** 2).sum(axis=0)
+    return np.asarray(np.exp(-0.5 * square) @ heights)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_interpolation_keeps_all_digits(d: int) -> None:
+    rng = np.random.default_rng(d)
+    A, heights = rng.uniform(0.3, 1.5, (d, 900)), rng.dirichlet(np.ones(900))
+    b, X = A * rng.normal(size=(d, 900)), rng.normal(size=(d, 50)) + 3.0
+    found = interpolated(A, b, heights, X)
+    assert found is not None
+    table, box = found
+    t = (X - box[0, 2 - d :, None]) / box[1, 2 - d :, None]
+    assert np.abs(t).max() < 1.0
+    first = t[0] if d == 2 else np.zeros(50)
+    values = np.polynomial.chebyshev.chebval2d(first, t[-1], table)
+    np.testing.assert_allclose(values, by_sums(A, b, heights, X), atol=1e-14)
+
+
+def test_narrow_bumps_are_not_interpolated() -> None:
+    assert interpolated(np.full((2, 9), 1e6), np.ones((2, 9)), np.ones(9), np.eye(2)) is None
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_gradients_of_many_points_are_those_of_plain_sums(d: int, offset: float) -> None:
+    rng = np.random.default_rng(3)
+    q = oracles.random_mixture(60, d, rng, "variances")
+    p = skh.GaussianMixture(q.weights, q.means + offset, q.covariances)
+    X, w = p.sample(N, rng=rng)[0].T.copy(), rng.dirichlet(np.ones(N))
+    mmd2 = Energy(KERNEL, p)
+    start = X[:, :100]  # others may be outside of the box
+    mmd2._mean_map(np.tile(start, 2))
+    a, G, H = mmd2._attraction, np.empty(X.shape), np.empty(X.shape)
+    plain = energy(G, X, w, KERNEL.scales, a.A, a.b, a.heights, NOTHING, NOTHING)
+    value, gradient = mmd2(X, w)
+    assert value == pytest.approx(plain, abs=1e-13)
+    np.testing.assert_allclose(gradient, G, atol=1e-12)
+    single = energy(H, X, w, mmd2._pair_scales(X), *mmd2._mean_map(X))
+    assert single == pytest.approx(plain, abs=1e-7)
+    np.testing.assert_allclose(H, G, atol=1e-8)
+
+
+def test_far_points_never_fling_others_away() -> None:
+    """The slopes vanish far away, so that they alone would not notice."""
+    p = oracles.random_mixture(300, 2, np.random.default_rng(0), "one variance")
+    kernel = skh.GaussianKernel((0.1, 1.0, 10.0))
+    before = skh.Measured(skh.MonteCarlo(), kernel)(p, 300, rng=0).mmd
+    moved = skh.Refined(skh.MonteCarlo(), kernel, skh.Refine(20))(p, 300, rng=0)
+    assert moved.mmd < 0.3 * before
+    assert moved.mmd == pytest.approx(skh.mmd(kernel, p, moved.x, moved.w), rel=1e-6)

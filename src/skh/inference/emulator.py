@@ -3,8 +3,9 @@
 Its coordinates u are those in which the posterior is about a standard normal at its mode.  It is
 fitted to some hundred filter runs and costs microseconds, where a filter costs milliseconds or
 hours.  Chains that it proposes are corrected by filters (`delayed_acceptance`), so it need not be
-exact: where it is far off, proposals are rejected.  Far from all runs it is pessimistic, by one
-standard deviation of the process, since chains would else go to peaks that are not there.
+exact: where it is far off, proposals are rejected.  Far from all runs it is pessimistic, by the
+standard deviation of the process beyond one, since chains would else go to peaks that are not
+there.  Not so near them: chains stay long where the emulator is lower than the posterior.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from skh._typing import Array
 TAIL_DEGREES = 5.0  # of the Student-t law that is the mean: heavier tails than posteriors have
 LOWEST_EMULATED = 30.0  # values this far below the mode count as that far below it
 EVIDENCE_NOISES = (1e-3, 0.03, 0.3)  # standard deviations of the evidence that are tried
+TRUSTED = 1.0  # standard deviation of the process up to which its mean is taken
 LENGTHS, HEIGHTS = (0.7, 1.4, 2.8, 5.6), (0.3, 1.0, 3.0, 10.0)  # of the process, tried as well
 
 
@@ -65,13 +67,14 @@ class Emulator:
         return score, length, height, solution, L
 
     def __call__(self, u: Array) -> float:
-        """Predict the log-posterior at ``u`` (p,), up to a constant, less one deviation."""
+        """Predict the log-posterior at ``u`` (p,), up to a constant; low where it is unknown."""
         difference = self.U - u
         squares = np.einsum("ij,ij->i", difference, difference)
         covariance = self.height**2 * np.exp(squares * (-0.5 / self.length**2))
         known = self.whitener @ covariance
         deviation = np.sqrt(max(self.height**2 - float(known @ known), 0.0))
-        return float(tail(u) + covariance @ self.solution - deviation)
+        unknown = max(deviation - TRUSTED, 0.0)
+        return float(tail(u) + covariance @ self.solution - unknown)
 
 
 def tail(u: Array) -> Array:

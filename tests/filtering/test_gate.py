@@ -21,10 +21,10 @@ def predictive(d=1, scale=1.0):
     return Predictive.of(skh.GaussianMixture([1.0], np.zeros((1, d)), scale**2 * np.eye(d)))
 
 
-def error_of(p, points, parabola):
+def error_of(p, points, parabola, lumpy=False):
     """The error of points if the likelihood were this parabola in whitened coordinates."""
     frame = Whitening.of(p)
-    return ordinary_error(parabola.product(p, frame), points, frame, parabola)
+    return ordinary_error(parabola.product(p, frame), points, frame, parabola, lumpy)
 
 
 def test_errors_of_the_ordinary_points_are_those_of_sums_against_integrals():
@@ -65,6 +65,14 @@ def test_a_known_coordinate_is_no_error():
     points = skh.QuasiMonteCarlo()(narrow, 16, rng=0)
     fit = Parabola(0.0, np.zeros(2), np.diag([4.0, 0.0]), np.zeros(1), 0.0)
     assert error_of(narrow, points, fit) < 0.5
+    assert error_of(narrow, points, fit, lumpy=True) < 0.5
+
+
+def test_deviations_that_are_too_small_count_where_the_mixture_was_lumpy():
+    p, flat = predictive(), Parabola(0.0, np.zeros(1), np.zeros((1, 1)), np.zeros(1), 0.0)
+    points = skh.WeightedPoints([[-0.8], [0.8]], [0.5, 0.5], [0, 0])
+    assert error_of(p, points, flat) == pytest.approx(0.0, abs=1e-12)
+    assert error_of(p, points, flat, lumpy=True) == pytest.approx(0.2)
 
 
 def likelihood_of(power, width):

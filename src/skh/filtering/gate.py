@@ -95,8 +95,14 @@ class Verdict(NamedTuple):
         return fit if errors[0] < errors[1] else process
 
 
-def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdict:
-    """Fit a surrogate to the pilot and decide whether to guide the other points by it."""
+def judge(
+    p: Predictive, points: WeightedPoints, pilot: Taken, n: int, *, lumpy: bool = False
+) -> Verdict:
+    """Fit a surrogate to the pilot and decide whether to guide the other points by it.
+
+    ``lumpy``: components of p were too narrow.  Their spread is then that of the points before, so
+    a deviation that is too small stays so over the steps, and counts as an error.
+    """
     frame, F, n1 = Whitening.of(p), p.information, len(pilot.points)
 
     def refused(reason: str, error: float = nan) -> Verdict:
@@ -114,7 +120,7 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
     error = weighted_error(fit, level, pilot.points.w)
     promised = PROMISE * error / sqrt(n - n1)
     product = fit.product(p, frame)
-    if promised < ordinary_error(product, points, frame, fit):
+    if promised < ordinary_error(product, points, frame, fit, lumpy):
         reason = "guided: the surrogate is accurate"
     elif is_lost(fit, pilot):
         reason = "guided: the pilot missed the peak"
@@ -124,16 +130,23 @@ def judge(p: Predictive, points: WeightedPoints, pilot: Taken, n: int) -> Verdic
 
 
 def ordinary_error(
-    product: Target, points: WeightedPoints, frame: Whitening, fit: Parabola
+    product: Target, points: WeightedPoints, frame: Whitening, fit: Parabola, lumpy: bool = False
 ) -> float:
-    """Error of log-evidence and mean (in deviations) if the likelihood were the surrogate."""
+    """Error of log-evidence and mean (in deviations) if the likelihood were the surrogate.
+
+    Also the relative error of the deviations, if ``lumpy``.
+    """
     q, log_norm = product.q, product.log_norm
     z, mean = frame(points.x), frame(q.mean[None])[0]
     level = fit(z)
     w = points.w * np.exp(level - level.max())
     total = float(w.sum())
-    spread = np.sqrt(np.diag(frame.T @ q.covariance @ frame.T.T))
-    off = np.abs(w @ z / total - mean) / np.maximum(spread, LEAST_DEVIATION)
+    spread = np.maximum(np.sqrt(np.diag(frame.T @ q.covariance @ frame.T.T)), LEAST_DEVIATION)
+    found = w @ z / total
+    off: Array = np.abs(found - mean) / spread
+    if lumpy:
+        narrow = np.sqrt(w @ (z - found) ** 2 / total) / spread - 1.0
+        off = np.hypot(off, np.where(spread > LEAST_DEVIATION, narrow, 0.0))
     return hypot(np.log(total) + level.max() - log_norm, sqrt(float(np.mean(off**2))))
 
 

@@ -103,7 +103,7 @@ class SecondLook:
             return Placement(points, looks=(Look(len(points), ess, "too few points"),))
         given = subset(points, rows)
         pilot = Taken(given, (yield given))
-        verdict = judge(p, points, pilot, n)
+        verdict = judge(p, points, pilot, n, lumpy=self._lumpy)
         if verdict.fit is None:
             return (yield from _ordinary(points, rows, pilot, verdict))
         looks, left, sure = [pilot], n - len(rows), verdict.sure
@@ -129,10 +129,15 @@ class SecondLook:
             return TRIAL_RULE
         return self.rule if fit.floor or not q.covariances.any() else self._matched
 
+    @property
+    def _lumpy(self) -> bool:
+        """Whether the mixtures are smoothed ones."""
+        return False
+
     @cached_property
     def _inside(self) -> SecondLook:
         """The plan for a mixture that is smoothed already."""
-        return SecondLook(unsmoothed(self.rule))
+        return _AtSmoothed(unsmoothed(self.rule))
 
     @cached_property
     def _matched(self) -> Matched:
@@ -150,6 +155,14 @@ class SecondLook:
                 f"got {self.rule!r}"
             )
         return points
+
+
+class _AtSmoothed(SecondLook):
+    """A second look at mixtures that were smoothed because they were lumpy."""
+
+    @property
+    def _lumpy(self) -> bool:
+        return True
 
 
 def _ordinary(points: WeightedPoints, rows: Indices, pilot: Taken, verdict: Verdict) -> Looks:

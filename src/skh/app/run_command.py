@@ -26,6 +26,7 @@ def run_command(
     ] = False,
     columns: options.ColumnList = None,
     times: options.Times = None,
+    date_format: options.DateFormat = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
     rule: options.RuleName = None,
@@ -41,7 +42,13 @@ def run_command(
         if init:
             write_template(what, TEMPLATE, "skh run")
             return
-        reading = {"columns": columns, "times": times, "decimal": decimal, "missing": missing}
+        reading = {
+            "columns": columns,
+            "times": times,
+            "date_format": date_format,
+            "decimal": decimal,
+            "missing": missing,
+        }
         filtering = {"rule": rule, "n": n, "seed": seed, "executor": executor, "workers": workers}
         scenario = options.scenario_of(what, data, reading, filtering, out)
         prepared = prepare(scenario)

@@ -15,6 +15,7 @@ from skh.app.outputs import write_outputs
 from skh.app.run import Prepared, Run, StoppedRunError, prepare, run
 from skh.app.stopping import Terminated, errors_in_one_line, say_error
 from skh.app.summary import printed_files, summary_table
+from skh.app.surprise import surprise
 from skh.app.template import TEMPLATE
 
 
@@ -55,6 +56,8 @@ def run_command(
         console = Console()
         finished = run_or_keep(prepared)
         console.print(summary_table(finished))
+        if note := surprise(finished):
+            console.print(note, soft_wrap=True, highlight=False)
         written = write_outputs(finished)
         console.print(printed_files(written, finished.seconds), soft_wrap=True, highlight=False)
 

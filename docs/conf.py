@@ -49,6 +49,7 @@ html_title = "skh"
 html_static_path = ["_static"]
 html_extra_path = ["_build/watch"]  # the interactive page, written by `make docs`
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5c8a", "color-brand-content": "#0b5c8a"},
     "dark_css_variables": {"color-brand-primary": "#6cb8e6", "color-brand-content": "#6cb8e6"},

@@ -36,6 +36,13 @@ nb_execution_timeout = 300
 nb_merge_streams = True
 nb_execution_show_tb = True
 
+# Kernels have a profile of their own: nothing of the user's, and no warning that what they say to
+# this machine is not encrypted.
+PROFILE = HERE / "_build" / "ipython" / "profile_default"
+PROFILE.mkdir(parents=True, exist_ok=True)
+(PROFILE / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n")
+os.environ["IPYTHONDIR"] = str(PROFILE.parent)
+
 napoleon_google_docstring = False
 autosummary_generate = True
 autodoc_typehints = "description"

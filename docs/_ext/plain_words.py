@@ -8,7 +8,7 @@ from importlib import import_module
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
-MODULES = ["", ".geometry", ".models", ".report", ".robotics", ".scores", ".trajectory"]
+MODULES = ["", ".app", ".geometry", ".models", ".report", ".robotics", ".scores", ".trajectory"]
 
 
 def public_names():

@@ -1,6 +1,7 @@
 """Tables as people have them: semicolons, dates, commas, gaps, marks and a wrong measurement."""
 
 import re
+import runpy
 import sys
 from datetime import datetime, timedelta
 
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import skh
 from pages import ROOT
+from skh.app import InputError, read_observations
 from skh.app.dates import as_date, formats_of, is_date
 from skh.cli import app
 
@@ -78,6 +81,19 @@ def test_nothing_is_usual_among_few_rows(folder):
     few = [rows[0], *rows[WRONG - 3 : WRONG + 3]]
     (folder / "mine.csv").write_text("\n".join(few) + "\n")
     assert "note:" not in printed(*READING, *DATES)
+
+
+def test_a_program_reads_what_the_command_reads(folder):
+    printed(*READING, *DATES, "--out", "out")
+    table = read_observations(
+        "mine.csv", "Temp °C", "Datum", date_format=DATES[1], decimal=",", missing="-"
+    )
+    model = runpy.run_path("model.py")["model"]
+    result = skh.particle_filter(model, table.values, n=50, rng=0, times=table.times)
+    np.testing.assert_array_equal(result.means[:, 0], levels(folder))
+    assert np.flatnonzero(np.isnan(table.values[:, 0])).tolist() == [20, 21]
+    with pytest.raises(InputError, match=r"mine\.csv:1: there is no column 'Temp'"):
+        read_observations("mine.csv", ["Temp"])
 
 
 def test_numbers_are_dates_if_a_format_says_so(folder):

@@ -44,6 +44,13 @@ def test_the_list_for_readers_of_the_repository_has_every_page():
     assert sorted(pages - wrappers - listed) == ["api", "index"]  # of the site
 
 
+def test_links_to_programs_lead_to_their_pages():
+    text = "[a](../examples/lost.py) [b](../Makefile)"
+    pages = repository_pages.shown_pages()
+    found = repository_pages.converted(text, DOCS, DOCS / "page.md", pages)
+    assert found == "[a](gallery/lost.md) b (`Makefile`)"
+
+
 def test_the_gallery_has_a_card_for_each_of_its_pages():
     text = (DOCS / "gallery.md").read_text()
     cards = re.findall(

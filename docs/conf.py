@@ -36,6 +36,13 @@ nb_execution_timeout = 300
 nb_merge_streams = True
 nb_execution_show_tb = True
 
+# Kernels have a profile of their own: nothing of the user's, and no warning that what they say to
+# this machine is not encrypted.
+PROFILE = HERE / "_build" / "ipython" / "profile_default"
+PROFILE.mkdir(parents=True, exist_ok=True)
+(PROFILE / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n")
+os.environ["IPYTHONDIR"] = str(PROFILE.parent)
+
 napoleon_google_docstring = False
 autosummary_generate = True
 autodoc_typehints = "description"
@@ -49,6 +56,7 @@ html_title = "skh"
 html_static_path = ["_static"]
 html_extra_path = ["_build/watch"]  # the interactive page, written by `make docs`
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5c8a", "color-brand-content": "#0b5c8a"},
     "dark_css_variables": {"color-brand-primary": "#6cb8e6", "color-brand-content": "#6cb8e6"},

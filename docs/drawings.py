@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from matplotlib.animation import FuncAnimation, PillowWriter
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from stereo_flight import stereo_flight
 
 import skh
@@ -27,10 +29,10 @@ def example_mixture():
     )
 
 
-def shade(axis, p, low=-4.5, high=4.5):
+def shade(axis, p, low=-4.5, high=4.5, middle=(0.0, 0.0)):
     """Shade a density in the plane."""
     grid = np.linspace(low, high, 160)
-    X, Y = np.meshgrid(grid, grid)
+    X, Y = np.meshgrid(middle[0] + grid, middle[1] + grid)
     at = np.column_stack([X.ravel(), Y.ravel()])
     density = np.zeros(len(at))
     for w, m, C in zip(
@@ -56,9 +58,10 @@ def save(figure, name):
 def how_it_works():
     """Algorithm 1: the points after 1, 4, 16 and 64 steps, and the MMD of four rules."""
     p, kernel = example_mixture(), skh.GaussianKernel(1.0)
-    figure = Figure((12.0, 3.1), layout="constrained")
-    axes = figure.subplots(1, 5)
-    for axis, n in zip(axes, (1, 4, 16, 64), strict=False):
+    figure = Figure((8.0, 5.0), layout="constrained")
+    places = figure.subplot_mosaic([[1, 4, "mmd"], [16, 64, "mmd"]], width_ratios=[3, 3, 4])
+    errors = places.pop("mmd")
+    for n, axis in places.items():
         shade(axis, p)
         dots(axis, skh.FWQuad(kernel, skh.Herding())(p, n, rng=0))
         axis.set_title(f"{n} point{'s' * (n > 1)}")
@@ -71,9 +74,9 @@ def how_it_works():
     for name, rule in rules.items():
         measured = skh.Measured(rule, kernel)
         mmds = [np.mean([measured(p, int(n), rng=s).mmd for s in range(6)]) for n in sizes]
-        axes[4].loglog(sizes, mmds, label=name)
-    axes[4].set(xlabel="points", title="MMD")
-    axes[4].legend(frameon=False, fontsize=7)
+        errors.loglog(sizes, mmds, label=name)
+    errors.set(xlabel="points", title="MMD")
+    errors.legend(frameon=False)
     save(figure, "how_it_works")
 
 
@@ -92,7 +95,7 @@ def kernels():
 
 def sequence(name, rows, title):
     """Draw what happens when, a bar for each task."""
-    figure = Figure((9.0, 0.5 * len(rows) + 1.2), layout="constrained")
+    figure = Figure((7.5, 0.5 * len(rows) + 1.2), layout="constrained")
     axis = figure.subplots()
     for k, (_, bars) in enumerate(rows):
         for start, length, colour in bars:
@@ -132,22 +135,25 @@ def sequences():
     sequence(
         "production",
         run,
-        "Killed, and resumed from the last checkpoint: the same numbers to the bit",
+        "Killed, and resumed: the same numbers to the bit",
     )
 
 
 def boxes(name, labels, title):
-    """Draw a chain of boxes."""
-    figure = Figure((11.0, 1.7), layout="constrained")
-    axis = figure.subplots()
+    """Draw a chain of boxes, three in a row and the next row backwards, to be read on a phone."""
+    figure = Figure((6.4, 2.9), layout="constrained")
+    axis, before = figure.subplots(), None
     for k, label in enumerate(labels):
+        row, place = divmod(k, 3)
+        at = (2 - place if row % 2 else place, -row)
         style = {"boxstyle": "round,pad=0.5", "fc": "#e8f1f7", "ec": BLUE}
-        axis.text(k, 0, label, ha="center", va="center", bbox=style, fontsize=9)
-        if k:
-            axis.annotate(
-                "", (k - 0.32, 0), (k - 0.68, 0), arrowprops={"arrowstyle": "->", "color": GREY}
-            )
-    axis.set(xlim=(-0.5, len(labels) - 0.5), ylim=(-1, 1), title=title)
+        box = axis.text(*at, label, ha="center", va="center", bbox=style, fontsize=10)
+        if before:
+            arrow = {"arrowstyle": "->", "color": GREY, "shrinkA": 2, "shrinkB": 2}
+            arrow |= {"patchA": before.get_bbox_patch(), "patchB": box.get_bbox_patch()}
+            axis.annotate("", at, before.get_position(), arrowprops=arrow)
+        before = box
+    axis.set(xlim=(-0.55, 2.55), ylim=(-1.5, 0.5), title=title)
     axis.axis("off")
     save(figure, name)
 
@@ -170,7 +176,7 @@ def chains():
     boxes("robotics", [*parts, "path, covariances,\nscores"], "Name the parts of a robot")
     boxes(
         "models",
-        [*models, "a Model", "particle_filter(model, ys, n=50)", "means, evidence,\nfigures"],
+        [*models, "a Model", "particle_filter\n(model, ys, n=50)", "means, evidence,\nfigures"],
         "Bring your model",
     )
 
@@ -260,25 +266,38 @@ def default_step():
     """Animate one step: predictive, pilot, surrogate, second look, posterior."""
     p, y, noise = example_mixture(), np.array([1.2, 0.6]), 0.25
     stages = step_stages(p, y, noise)
-    figure = Figure((5.4, 5.8))
-    axis = figure.subplots()
+    figure = Figure((8.0, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(1, 2)
 
     def frame(k):
-        title, mixture, points, colour = stages[k]
-        axis.clear()
-        shade(axis, mixture)
+        for axis in axes:
+            axis.clear()
+        stage(axes, stages[k], y)
+        figure.suptitle(f"{k + 1}. {stages[k][0]}")
+
+    animation = FuncAnimation(figure, frame, frames=len(stages), init_func=lambda: [])
+    animation.save(PICTURES / "default_step.gif", PillowWriter(fps=0.5), dpi=100)
+    figure = Figure((10.0, 4.6), layout="constrained")
+    for k, axes in enumerate(figure.subplots(2, len(stages)).T):
+        stage(axes, stages[k], y)
+        axes[0].set_title(f"{k + 1}. {stages[k][0]}".replace(": ", ":\n"), fontsize=10)
+    save(figure, "default_step")
+
+
+def stage(axes, what, y, near=1.1):
+    """Draw a stage of a step, the whole and what is near the observation."""
+    _, mixture, points, colour = what
+    for axis, (low, high) in zip(axes, ((-4.5, 4.5), (-near, near)), strict=True):
+        middle = y if high == near else np.zeros(2)
+        shade(axis, mixture, low, high, middle)
         if points is not None:
             dots(axis, points, colour)
         axis.plot(*y, "r+", ms=14)
-        axis.set(title=f"{k + 1}. {title}", xlim=(-4.5, 4.5), ylim=(-4.5, 4.5))
-
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    FigureCanvasAgg(figure)
-    animation = FuncAnimation(figure, frame, frames=len(stages), init_func=lambda: [])
-    animation.save(PICTURES / "default_step.gif", PillowWriter(fps=0.6), dpi=80)
-    frame(3)
-    save(figure, "default_step")
+        axis.set(xlim=middle[0] + (low, high), ylim=middle[1] + (low, high))
+    corner, side = y - near, {"fill": False, "ec": "r", "lw": 0.8}
+    axes[0].add_patch(Rectangle(corner, 2 * near, 2 * near, **side))
+    axes[1].spines[:].set_color("r")
 
 
 def step_stages(p, y, noise):

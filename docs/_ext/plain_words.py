@@ -4,17 +4,23 @@
 """
 
 from importlib import import_module
+from inspect import ismodule
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
-MODULES = ["", ".geometry", ".models", ".report", ".robotics", ".scores", ".trajectory"]
+MODULES = ["", ".app", ".geometry", ".models", ".report", ".robotics", ".scores", ".trajectory"]
 
 
 def public_names():
     """Names that may be linked without their module."""
     modules = [import_module(f"skh{name}") for name in MODULES]
-    return {name for module in modules for name in dir(module) if not name.startswith("_")}
+    return {
+        name
+        for module in modules
+        for name in dir(module)
+        if not (name.startswith("_") or ismodule(getattr(module, name)))
+    }
 
 
 def unlink(app, doctree):

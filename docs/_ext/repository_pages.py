@@ -19,9 +19,11 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
 def shown_pages():
-    """Files of the repository by the page that shows them; READMEs are the start page."""
+    """Files of the repository by the page that shows them; READMEs lead to the start page."""
     pages = {ROOT / "README.md": DOCS / "index.md", DOCS / "README.md": DOCS / "index.md"}
     pages[ROOT / "examples"] = DOCS / "gallery.md"
+    for page in DOCS.glob("gallery/*.md"):
+        pages[ROOT / "examples" / f"{page.stem}.py"] = page
     for page in DOCS.glob("*.md"):
         if found := SHOWN.match(page.read_text()):
             pages[(page.parent / found[2]).resolve()] = page

@@ -59,7 +59,7 @@ SCENARIOS = {
     "unknown key": (
         SCENARIO.replace("columns", "colums"),
         "s.toml:5: [data] has no key 'colums'; its keys are file, columns, inputs, times, "
-        "missing, separator, decimal (did you mean 'columns'?)",
+        "missing, separator, decimal, date_format (did you mean 'columns'?)",
     ),
     "no data": ('[model]\nuse = "model.py"\n', "s.toml: [data] needs the key 'file'"),
     "no model": ('[model]\n[data]\nfile = "data.csv"', "s.toml:1: [model] needs the key 'use'"),
@@ -191,6 +191,29 @@ TABLES = {
         ("--columns", "y", "--times", "day"),
         "data.csv:3: column 'day': the time 'tuesday' is neither a number nor a date such as",
     ),
+    "another way to write dates": (
+        DATA.replace("1,0.1", "03.01.2024 06:00,0.1"),
+        ("--columns", "y", "--times", "day"),
+        "data.csv:2: column 'day': the time '03.01.2024 06:00' is neither a number nor a date "
+        'such as 2024-03-31 or 2024-03-31T12:00:00; say --date-format "%d.%m.%Y %H:%M"',
+    ),
+    "day or month first": (
+        DATA.replace("1,0.1", "3/1/2024,0.1"),
+        ("--columns", "y", "--times", "day"),
+        "data.csv:2: column 'day': the time '3/1/2024' is neither a number nor a date such as "
+        '2024-03-31 or 2024-03-31T12:00:00; say --date-format "%d/%m/%Y" or --date-format '
+        '"%m/%d/%Y"',
+    ),
+    "a date of another format": (
+        DATA.replace("1,0.1", "2024-01-03,0.1"),
+        ("--columns", "y", "--times", "day", "--date-format", "%d.%m.%Y"),
+        "data.csv:2: column 'day': the time '2024-01-03' is not a date of the format '%d.%m.%Y'",
+    ),
+    "dates in another way among numbers": (
+        "day,y\n31.03.2024,0.5\n",
+        (),
+        "data.csv:2: column 'day': '31.03.2024' is not a number; if it is the time of the row",
+    ),
     "a missing time": (
         DATA.replace("2,0.2", ",0.2"),
         ("--columns", "y", "--times", "day"),
@@ -230,7 +253,9 @@ def test_bad_tables(folder, name):
 
 def test_tables_that_are_not_text(folder):
     (folder / "data.csv").write_bytes(b"day,y\n1,\xff\xfe\n")
-    assert one_error(folder, "run", "model.py", "data.csv") == "data.csv: this is not text in UTF-8"
+    assert one_error(folder, "run", "model.py", "data.csv") == (
+        'data.csv: this is not text in UTF-8; a spreadsheet saves it as "CSV UTF-8"'
+    )
     (folder / "data.xlsx").write_bytes(b"PK")
     assert one_error(folder, "run", "model.py", "data.xlsx") == (
         "data.xlsx: data files end in .csv, .tsv, .txt, .parquet, .pq, got .xlsx"
@@ -397,6 +422,10 @@ ARGUMENTS = {
     "existing scenario": (("run", "--init", "s.toml"), "s.toml: this file is there already;"),
     "scenario nowhere": (("run", "--init", "no/s.toml"), "no/s.toml: cannot be written: No such"),
     "decimal": (("run", "s.toml", "--decimal", ";"), "--decimal must be one of '.', ','"),
+    "date format": (
+        ("run", "s.toml", "--date-format", "German"),
+        "--date-format must be a format of dates such as %d.%m.%Y, got 'German'",
+    ),
     "columns of no table": (
         ("check", "model.py", "--columns", "y"),
         "--columns: name a table after the model",

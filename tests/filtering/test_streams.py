@@ -428,7 +428,11 @@ BAD = {
     "None among times": (filtered(iter([0, None])), TypeError, r"got None at 1"),
     "no date": (filtered(np.array(["NaT"] * 5, "M8[s]")), ValueError, r"dates from 1678 .* NaT"),
     "pandas' NaT": (filtered([pd.NaT] * 5), TypeError, r"times\[0\] must be a finite number or a"),
-    "long ago": (filtered(np.arange(5).astype("M8[Y]") - 900), ValueError, r"dates from 1678"),
+    "long ago": (
+        filtered(np.arange(5).astype("M8[Y]") - np.timedelta64(900, "Y")),
+        ValueError,
+        r"dates from 1678",
+    ),
     "no times": (filtered(None), TypeError, r"t must be the time of the observation, step\(y, t="),
     "backwards": (stepped(2.0, 1.0), ValueError, r"t must be later than the time before, 2.0, got"),
     "one missing": (stepped(1.0, None), TypeError, r"t must be the time of the observation"),

@@ -9,6 +9,7 @@ import os
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from time import sleep
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -74,6 +75,30 @@ def test_a_page_fits_and_does_not_complain(page, width, phone, browser):
             opened.see("MathJax.startup.promise.then(() => 1)")
             assert opened.see(FORMULAS)
             assert opened.fits()
+
+
+def test_a_figure_opens_in_full_size(browser):
+    opens = "document.querySelector('article a > img').parentElement.href"
+    with browser.page(SITE / "when_it_pays.html", 390, 844, phone=True) as opened:
+        assert Path(unquote(urlsplit(opened.see(opens)).path)).is_file()
+        assert opened.see(opens).endswith("break-even.png")
+        opened.see("setTimeout(() => document.querySelector('article a > img').click(), 50)")
+        sleep(1.0)
+        assert opened.see("location.href").endswith("break-even.png")
+        assert opened.see("document.images[0].naturalWidth") > 1000
+
+
+def test_long_names_break_in_tables_and_keep_their_letters(browser):
+    name = "CombinedLinearGaussianTransitionModel([ConstantVelocity(q),"
+    words = "[...document.querySelectorAll('article td code .pre')]"
+    with browser.page(SITE / "coming_from.html", 390, 844, phone=True) as opened:
+        (html,) = opened.see(
+            f"{words}.filter(e => e.textContent === '{name}').map(e => e.innerHTML)"
+        )
+        assert html.replace("<wbr>", "") == name
+        assert "Linear<wbr>Gaussian" in html
+        tables = "[...document.querySelectorAll('article table')]"
+        assert opened.see(f"{tables}.every(e => e.scrollWidth <= e.clientWidth)")
 
 
 def test_search_finds_a_page(browser):

@@ -34,6 +34,23 @@ def test_every_page_is_in_the_table_of_contents_once():
     assert sorted(listed) == sorted(set(PAGES) - {"index"})
 
 
+def test_the_list_for_readers_of_the_repository_has_every_page():
+    text = (DOCS / "README.md").read_text()
+    wrappers = {
+        name for name, page in PAGES.items() if repository_pages.SHOWN.match(page.read_text())
+    }
+    listed = set(re.findall(r"\]\(((?:research/)?\w+)\.md\)", text))
+    pages = {name for name in PAGES if not name.startswith("gallery/")}
+    assert sorted(pages - wrappers - listed) == ["api", "index"]  # of the site
+
+
+def test_links_to_programs_lead_to_their_pages():
+    text = "[a](../examples/lost.py) [b](../Makefile)"
+    pages = repository_pages.shown_pages()
+    found = repository_pages.converted(text, DOCS, DOCS / "page.md", pages)
+    assert found == "[a](gallery/lost.md) b (`Makefile`)"
+
+
 def test_the_gallery_has_a_card_for_each_of_its_pages():
     text = (DOCS / "gallery.md").read_text()
     cards = re.findall(
@@ -59,7 +76,13 @@ def test_code_of_every_page_is_run_by_a_test():
 
 @pytest.mark.parametrize(
     "page",
-    ["docs/how_it_works.md", "docs/second_look.md", "docs/default_rule.md", "docs/wean_hall.md"],
+    [
+        "docs/index.md",
+        "docs/how_it_works.md",
+        "docs/second_look.md",
+        "docs/default_rule.md",
+        "docs/wean_hall.md",
+    ],
 )
 def test_blocks_of_further_pages_run(page, capsys):
     """Some of them go on from a model and its observations."""

@@ -31,6 +31,7 @@ def check_command(
     data: Annotated[str | None, typer.Argument(help="CSV or Parquet file.")] = None,
     columns: options.ColumnList = None,
     times: options.Times = None,
+    date_format: options.DateFormat = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
     n: options.Number = None,
@@ -39,7 +40,13 @@ def check_command(
     """Try a model: what is wrong with it, what it costs, and whether placing pays."""
     with errors_in_one_line(debug):
         alone = data is None and not what.endswith(".toml")
-        reading = {"columns": columns, "times": times, "decimal": decimal, "missing": missing}
+        reading = {
+            "columns": columns,
+            "times": times,
+            "date_format": date_format,
+            "decimal": decimal,
+            "missing": missing,
+        }
         if alone and any(reading.values()):
             given = listed(f"--{name}" for name, text in reading.items() if text)
             raise InputError(f"{given}: name a table after the model")

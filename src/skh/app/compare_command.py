@@ -34,6 +34,7 @@ def compare_command(
     data: options.Data = None,
     columns: options.ColumnList = None,
     times: options.Times = None,
+    date_format: options.DateFormat = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
     n: options.Number = None,
@@ -44,7 +45,13 @@ def compare_command(
 ) -> None:
     """Say which filter to use: particle filter, SQMC and the default on your data."""
     with errors_in_one_line(debug):
-        reading = {"columns": columns, "times": times, "decimal": decimal, "missing": missing}
+        reading = {
+            "columns": columns,
+            "times": times,
+            "date_format": date_format,
+            "decimal": decimal,
+            "missing": missing,
+        }
         scenario = options.scenario_of(what, data, reading, {"n": n}, out)
         prepared, console = prepare(scenario), Console()
         sizes, comparison = compare(prepared, repeats, seconds, console)

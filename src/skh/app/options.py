@@ -20,6 +20,9 @@ Data = Annotated[str | None, typer.Argument(help="CSV or Parquet file, after a m
 ColumnList = Annotated[str | None, typer.Option(help="Columns to use, such as a,b.")]
 Times = Annotated[str | None, typer.Option(help="The column with the times.")]
 Decimal = Annotated[str | None, typer.Option(help=". or , in numbers.", show_default=".")]
+DateFormat = Annotated[
+    str | None, typer.Option(help="Of the times, such as %d.%m.%Y.", show_default="2024-03-31")
+]
 Missing = Annotated[
     str | None, typer.Option(help="Cells without a measurement, such as n.a.,-999.")
 ]

@@ -12,6 +12,7 @@ from skh.app.input_error import InputError, listed
 from skh.app.table import Columns, Table, as_number, as_time, as_times, checked_table, chosen
 
 SEPARATORS = ",;\t|"
+UTF8 = 'a spreadsheet saves it as "CSV UTF-8"'
 
 
 def read_csv(path: Path, wanted: Columns) -> Table:
@@ -48,7 +49,7 @@ def _rows(path: Path, wanted: Columns) -> Iterator[tuple[int, list[str]]]:
                     yield start, [cell.strip() for cell in row]
                 start = reader.line_num + 1
     except UnicodeDecodeError:
-        raise InputError("this is not text in UTF-8", path) from None
+        raise InputError(f"this is not text in UTF-8; {UTF8}", path) from None
     except csv.Error as error:
         raise InputError(f"this is not CSV: {error}", path, start) from None
 

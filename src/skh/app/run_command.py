@@ -15,6 +15,7 @@ from skh.app.outputs import write_outputs
 from skh.app.run import Prepared, Run, StoppedRunError, prepare, run
 from skh.app.stopping import Terminated, errors_in_one_line, say_error
 from skh.app.summary import printed_files, summary_table
+from skh.app.surprise import surprise
 from skh.app.template import TEMPLATE
 
 
@@ -26,6 +27,7 @@ def run_command(
     ] = False,
     columns: options.ColumnList = None,
     times: options.Times = None,
+    date_format: options.DateFormat = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
     rule: options.RuleName = None,
@@ -41,13 +43,21 @@ def run_command(
         if init:
             write_template(what, TEMPLATE, "skh run")
             return
-        reading = {"columns": columns, "times": times, "decimal": decimal, "missing": missing}
+        reading = {
+            "columns": columns,
+            "times": times,
+            "date_format": date_format,
+            "decimal": decimal,
+            "missing": missing,
+        }
         filtering = {"rule": rule, "n": n, "seed": seed, "executor": executor, "workers": workers}
         scenario = options.scenario_of(what, data, reading, filtering, out)
         prepared = prepare(scenario)
         console = Console()
         finished = run_or_keep(prepared)
         console.print(summary_table(finished))
+        if note := surprise(finished):
+            console.print(note, soft_wrap=True, highlight=False)
         written = write_outputs(finished)
         console.print(printed_files(written, finished.seconds), soft_wrap=True, highlight=False)
 

@@ -91,6 +91,7 @@ SECTIONS: dict[str, dict[str, Check]] = {
         "missing": values.texts,
         "separator": values.character,
         "decimal": values.one_of(".", ","),
+        "date_format": values.date_format,
     },
     "filter": {
         "rule": values.rule_name,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from math import isfinite, isinf, nan
 from pathlib import Path
 from shlex import quote
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skh._typing import Array
+from skh.app.dates import as_date, is_date
 from skh.app.input_error import InputError, did_you_mean, listed
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None")
@@ -33,6 +33,7 @@ class Columns:
     separator: str | None = None  # of a CSV file; found in its first line if None
     decimal: str = "."
     inputs: tuple[str, ...] = ()  # columns for the model that are not observations
+    date_format: str | None = None  # of the times, as strptime takes it; ISO 8601 if None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +102,7 @@ def _hint(text: str) -> str:
 
 
 def _hint_for_text(text: str) -> str:
-    try:
-        _as_date(text)
-    except ValueError:
+    if not is_date(text):
         how = f"say --missing {quote(text)}, or in a scenario missing = [{text!r}]"
         return f"; if it means that nothing was measured, {how}"
     return "; if it is the time of the row, name the column as times (--times)"
@@ -114,26 +113,15 @@ def as_time(text: str, wanted: Columns) -> float | np.datetime64:
     text = text.strip()
     if not text or text in wanted.missing:
         raise ValueError("the time is missing")
+    if wanted.date_format:
+        return as_date(text, wanted.date_format)
     try:
         value = float(text.replace(wanted.decimal, "."))
     except ValueError:
-        return _as_date(text)
+        return as_date(text)
     if not isfinite(value):
         raise ValueError(f"the time {text!r} is not finite")
     return value
-
-
-def _as_date(text: str) -> np.datetime64:
-    try:
-        date = datetime.fromisoformat(text.replace("/", "-"))
-    except ValueError:
-        raise ValueError(
-            f"the time {text!r} is neither a number nor a date such as 2024-03-31 or "
-            "2024-03-31T12:00:00"
-        ) from None
-    if date.tzinfo is not None:  # NumPy's times have no zone
-        date = date.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(date, "us")
 
 
 def checked_table(table: Table) -> Table:

@@ -25,6 +25,7 @@ file = "data.csv"           # CSV with the names of the columns in its first lin
 # columns = ["return"]      # observations, in the order that the model takes them; all by default
 # inputs = ["speed"]        # other columns, for a function model(data) of your own that uses them
 # times = "date"            # a column of increasing numbers or dates
+# date_format = "%d.%m.%Y"  # of the times, if they are not like 2024-03-31
 # missing = ["-999"]        # cells without a measurement, besides empty ones, NA, NaN and null
 # separator = ","           # found in the first line of the file
 # decimal = "."             # or ","

@@ -32,6 +32,13 @@ def character(value: Any) -> str:
     return value
 
 
+def date_format(value: Any) -> str:
+    """A format of dates, such as %d.%m.%Y."""
+    if not isinstance(value, str) or "%" not in value:
+        raise ValueError("must be a format of dates such as %d.%m.%Y")
+    return value
+
+
 def section(value: Any) -> dict[str, Any]:
     """A table of keys and values."""
     if not isinstance(value, dict):

@@ -7,6 +7,7 @@ import numpy as np
 
 from skh.reproduction.default.claims import best_fixed
 from skh.reproduction.engine.results import load
+from skh.reproduction.robots.statistics import logs_of, reference_errors
 from skh.reproduction.second_look.claims import relative
 from skh.reproduction.second_look.tasks import LOOKS, PLAIN
 from skh.reproduction.statistics import log_ratios, median, select
@@ -63,9 +64,9 @@ RIVALS = ("default", "SQMC", "", "FCFW, four scales", "Refined Sobol")  # "": th
 
 
 @cache
-def archived(experiment):
-    """The records of an experiment in results/."""
-    return load(RESULTS, [experiment])[experiment].records
+def archived(experiment, folder="."):
+    """The records of an experiment in results/, or in a folder there."""
+    return load(RESULTS / folder, [experiment])[experiment].records
 
 
 def two_digits(x):
@@ -120,6 +121,22 @@ def _default_row(model, n):
     texts[2] += f" ({rule}, {sigma2})"
     evidence = median(rivals[0], "log_evidence_error") / median(pf, "log_evidence_error")
     return [EIGHT_MODELS[model], n, f"{median(pf, 'rmse'):.3g}", *texts, f"{evidence:.2g}"]
+
+
+def wean_hall():
+    """Distances to the references, median and worst over seeds, a row for each log and N."""
+    rules = ["PF", "SQMC", "FW", "FCFW", "default"]
+    logs = logs_of(archived("wean-hall", "robots"))
+    cells = [(log, n) for log in ("1", "3") for n in (30, 50, 100, 200)]
+    return ["log, N", *rules], [
+        [f"{log}, {n}", *(_of_seeds(logs[f"log {log}"], rule, n) for rule in rules)]
+        for log, n in cells
+    ]
+
+
+def _of_seeds(records, rule, n):
+    errors = reference_errors(records, rule=rule, n=n)
+    return f"{np.median(errors):.3f} ({errors.max():.3f})"
 
 
 def uav():

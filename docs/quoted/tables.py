@@ -66,6 +66,7 @@ def parameters(name):
 COMPUTED = {
     "second-look": lambda: markdown(*studies.second_look()),
     "default-rule": lambda: markdown(*studies.default_rule()),
+    "wean-hall": lambda: markdown(*studies.wean_hall()),
     "uav": lambda: markdown(*studies.uav()),
     "uav-step": lambda: markdown(*studies.uav_step()),
     "break-even": break_even,

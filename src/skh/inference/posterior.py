@@ -136,8 +136,8 @@ def learned(
 ) -> tuple[Emulator, Array, Array, float, int]:
     """Learn an emulator around the mode and where its chain goes.
 
-    Returns it, the root of its random walk, draws from it, its error there, by filters that it was
-    not fitted to, and the number of filter runs.
+    Returns it, the root of its random walk, draws, its error there, by filters that it was not
+    fitted to before, and the number of filter runs.
     """
     p = len(target.mode)
     U = np.concatenate([np.zeros((1, p)), 1.5 * rng.standard_normal((FIRST_POINTS * p, p))])
@@ -153,7 +153,8 @@ def learned(
         last, error = error, emulation_error(actual - expected)
         if max(last, error) < GOOD:  # twice, since few points tell it
             break
-    return emulator, root, path, error, len(values)
+    seen = np.isfinite(values)  # the path is the one that was checked
+    return Emulator.of(U[seen], values[seen]), root, path, error, len(values)
 
 
 def emulation_error(misses: Array) -> float:

@@ -78,17 +78,6 @@ def test_the_emulator_interpolates_and_has_heavy_tails():
     assert -60 < emulator(np.array([50.0, 0.0])) < -5
 
 
-def test_the_emulator_has_no_peaks_where_there_are_no_runs():
-    """Values that end low in the distance tempt a smooth process to rise beyond them."""
-    rng = np.random.default_rng(1)
-    U = np.concatenate([np.zeros((1, 3)), 1.5 * rng.standard_normal((75, 3))])
-    emulator = Emulator.of(U, -0.5 * (U**2).sum(1) - 2.0 * np.maximum(U[:, 0], 0.0) ** 2)
-    far = 7.0 * rng.standard_normal((2_000, 3))
-    far = far[np.linalg.norm(far, axis=1) > 6.0]
-    assert max(emulator(u) for u in far) < -12.0
-    assert abs(emulator(U[0])) < 0.1
-
-
 def test_workers_give_the_same_draws():
     def sampled(executor):
         options = {"draws": 10, "chains": 2, "n": 10, "rule": skh.Stratified(), "exact": False}

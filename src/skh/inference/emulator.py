@@ -3,9 +3,7 @@
 Its coordinates u are those in which the posterior is about a standard normal at its mode.  It is
 fitted to some hundred filter runs and costs microseconds, where a filter costs milliseconds or
 hours.  Chains that it proposes are corrected by filters (`delayed_acceptance`), so it need not be
-exact: where it is far off, proposals are rejected.  Far from all runs it is pessimistic, by the
-standard deviation of the process beyond one, since chains would else go to peaks that are not
-there.  Not so near them: chains stay long where the emulator is lower than the posterior.
+exact: where it is far off, proposals are rejected.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from skh._typing import Array
 TAIL_DEGREES = 5.0  # of the Student-t law that is the mean: heavier tails than posteriors have
 LOWEST_EMULATED = 30.0  # values this far below the mode count as that far below it
 EVIDENCE_NOISES = (1e-3, 0.03, 0.3)  # standard deviations of the evidence that are tried
-TRUSTED = 1.0  # standard deviation of the process up to which its mean is taken
 LENGTHS, HEIGHTS = (0.7, 1.4, 2.8, 5.6), (0.3, 1.0, 3.0, 10.0)  # of the process, tried as well
 
 
@@ -33,7 +30,6 @@ class Emulator:
     length: float
     height: float
     solution: Array  # (m,)
-    whitener: Array  # (m, m): the inverse of the Cholesky factor of the process's covariance
 
     @classmethod
     def of(cls, U: Array, values: Array) -> Emulator:
@@ -50,31 +46,26 @@ class Emulator:
             ),
             key=lambda found: found[0],
         )
-        _, length, height, solution, L = best
-        whitener = scipy.linalg.solve_triangular(L, np.eye(len(U)), lower=True)
-        return cls(U, top, length, height, solution, np.asarray(whitener))
+        return cls(U, top, best[1], best[2], best[3])
 
     @staticmethod
     def _scored(
         squares: Array, residuals: Array, length: float, height: float, noise: float
-    ) -> tuple[float, float, float, Array, Array]:
-        """Return the log marginal likelihood of a setting, the setting, solution and factor."""
+    ) -> tuple[float, float, float, Array]:
+        """Return the log marginal likelihood of one setting, the setting and its solution."""
         K = height**2 * np.exp(-0.5 * squares / length**2)
         K[np.diag_indices(len(K))] += noise**2 + 1e-8 * height**2
-        L: Array = np.asarray(np.linalg.cholesky(K), dtype=np.float64)
+        L = np.linalg.cholesky(K)
         solution = scipy.linalg.cho_solve((L, True), residuals)
         score = -0.5 * float(residuals @ solution) - float(np.log(np.diagonal(L)).sum())
-        return score, length, height, solution, L
+        return score, length, height, solution
 
     def __call__(self, u: Array) -> float:
-        """Predict the log-posterior at ``u`` (p,), up to a constant; low where it is unknown."""
+        """Predict the log-posterior at ``u`` (p,), up to a constant."""
         difference = self.U - u
         squares = np.einsum("ij,ij->i", difference, difference)
-        covariance = self.height**2 * np.exp(squares * (-0.5 / self.length**2))
-        known = self.whitener @ covariance
-        deviation = np.sqrt(max(self.height**2 - float(known @ known), 0.0))
-        unknown = max(deviation - TRUSTED, 0.0)
-        return float(tail(u) + covariance @ self.solution - unknown)
+        weights = np.exp(squares * (-0.5 / self.length**2))
+        return float(tail(u) + self.height**2 * (weights @ self.solution))
 
 
 def tail(u: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from skh.app.run import Run
 
 FAR = 20.0  # below the median, in distances between the median and the lower quartile
-LEAST = 10.0  # below the median, in any case: about four and a half standard deviations
+LEAST_SURPRISE = 10.0  # below the median, in any case: about four and a half standard deviations
 FEWEST_ROWS = 8  # with fewer nothing is usual
 
 
@@ -23,7 +23,7 @@ def surprise(run: Run) -> str:
     increments = result.log_evidence_increments[seen]
     usual, worst = float(np.median(increments)), int(np.argmin(increments))
     spread = usual - float(np.quantile(increments, 0.25))
-    if usual - increments[worst] <= max(LEAST, FAR * spread):
+    if usual - increments[worst] <= max(LEAST_SURPRISE, FAR * spread):
         return ""
     t = int(seen[worst])
     time = "" if table.times is None else f" ({table.time_name} {_shown(table.times[t])})"

@@ -9,6 +9,7 @@ from scipy import stats
 import skh
 from skh.inference.delayed_acceptance import run_chain
 from skh.inference.emulator import Emulator
+from skh.inference.stages import step_seconds, trimmed_variance
 
 
 def level(r):
@@ -63,6 +64,32 @@ def test_delayed_acceptance_is_exact_with_a_wrong_emulator_and_noisy_estimates()
     assert abs(x.mean()) < 3.5 * error
     assert x.std() == pytest.approx(1.0, abs=3.5 * error)
     assert chain.n_filters <= 2001
+
+
+def test_the_trimmed_variance_is_that_of_normal_values_and_ignores_outliers():
+    rng = np.random.default_rng(0)
+    x = 0.3 * rng.standard_normal((4000, 16))
+    assert np.mean([trimmed_variance(row) for row in x]) == pytest.approx(0.09, rel=0.05)
+    spoilt = x[0].copy()
+    spoilt[:2] = 50.0, -np.inf
+    assert trimmed_variance(spoilt) < 0.3
+    spoilt[:3] = -np.inf
+    assert trimmed_variance(spoilt) == np.inf
+
+
+def test_the_size_of_the_second_stage_hardly_depends_on_the_clock():
+    """Costs count by their power of ten: 0.5 to 2 us is the same price."""
+    assert len({step_seconds(64, cost) for cost in (5e-7, 1e-6, 2e-6)}) == 1
+    assert step_seconds(64, 1e-3) == pytest.approx(0.064, rel=0.01)
+    assert 0 < step_seconds(64, 0.0) < 2e-4
+    draws = [
+        skh.sample_posterior(
+            level, YS[:5], PRIOR, draws=5, chains=2, n=10, rule=skh.Stratified(), rng=1
+        )
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(draws[0].draws["r"], draws[1].draws["r"])
+    assert int(draws[0].second_stage.split(" particles")[0].split()[-1]) in (16, 32, 64)
 
 
 def test_the_emulator_interpolates_and_has_heavy_tails():

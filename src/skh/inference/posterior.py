@@ -104,7 +104,7 @@ def sample_posterior(
     deciding, starts = stage, path[generator.integers(len(path), size=chains)]
     if exact:
         some = path[generator.integers(len(path), size=TRIAL_RUNS)]
-        deciding = second_stage(learner, emulator, some, problem.seed)
+        deciding = second_stage(learner, emulator, some, stage.likelihood_seconds)
     target = Target(deciding.problem, law, mode, axes, fresh=exact)
     warm, seeds = max(1, round(WARM_UP * draws)), generator.spawn(chains)
     with progress_bar(progress, "posterior") as report:

@@ -19,9 +19,11 @@ from skh.rules.sampling import QuasiMonteCarlo
 
 CHEAP_SECONDS = 5e-6  # per likelihood: below, many points are sooner drawn than few are placed
 CHEAP_FACTOR = 8  # times as many points, where they are drawn
-UNBIASED_SIZES = (12, 25, 50, 100, 200, 400, 800, 1600, 3200)
+UNBIASED_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)  # of balanced Sobol nets
 TRIAL_RUNS = 16  # runs that estimate the variance of the log-evidence
 LARGE_VARIANCE = 4.0  # of the log-evidence: too few particles to be measured well
+TRIMMED_NORMAL = 0.55  # variance of 16 standard normal values without the two outermost
+STEP_SECONDS, POINT_SECONDS = 1e-4, 2e-7  # of a filter with sorted Sobol points, rounded
 
 
 class Stage(NamedTuple):
@@ -29,6 +31,7 @@ class Stage(NamedTuple):
 
     problem: Problem
     reason: str
+    likelihood_seconds: float
     n_filters: int = 0  # run to choose it
     n_likelihood_evaluations: int = 0
 
@@ -42,13 +45,13 @@ def first_stage(problem: Problem, values: Mapping[str, float]) -> Stage:
     """Choose the rule that the emulator learns from, by the cost of a likelihood."""
     cost = likelihood_seconds(problem, values)
     if problem.rule is not None:
-        return Stage(problem, f"the given rule, {problem.n} particles")
+        return Stage(problem, f"the given rule, {problem.n} particles", cost)
     said = f"a likelihood takes {1e6 * cost:.2g} us per particle"
     if cost >= CHEAP_SECONDS:
-        return Stage(problem, f"the default rule, {problem.n} particles: {said}")
+        return Stage(problem, f"the default rule, {problem.n} particles: {said}", cost)
     many = CHEAP_FACTOR * problem.n
     cheap = problem.other(rule=QuasiMonteCarlo("hilbert"), n=many)
-    return Stage(cheap, f"sorted Sobol points, {many} particles: {said}")
+    return Stage(cheap, f"sorted Sobol points, {many} particles: {said}", cost)
 
 
 def likelihood_seconds(problem: Problem, values: Mapping[str, float]) -> float:
@@ -99,34 +102,43 @@ class Target:
         return np.array([future.result()[0] for future in futures])
 
 
-def second_stage(target: Target, emulator: Emulator, U: Array, seed: int) -> Stage:
+def second_stage(target: Target, emulator: Emulator, U: Array, cost: float) -> Stage:
     """Choose the number of particles of an unbiased estimate: sorted, randomised Sobol points.
 
     The variance is that of the estimate less the emulator at draws ``U`` of the emulated posterior,
-    by which chains decide.  The time of a run times exp(3 variance) is made small.  An independent
-    draw takes about exp(1.5 variance) draws if the estimates are lognormal, and more if they vary
-    more in some places than in others.
+    by which chains decide.  The time of a run, if a likelihood takes ``cost`` seconds, times
+    exp(3 variance) is made small.  An independent draw takes about exp(1.5 variance) draws if the
+    estimates are lognormal, and more if they vary more in some places than in others.
     """
     expected = np.array([emulator(u) for u in U])
     found: list[tuple[float, int, float]] = []
     for n in UNBIASED_SIZES:
         problem = target.problem.other(rule=QuasiMonteCarlo("hilbert"), n=n)
-        estimates, began = replace(target, problem=problem, fresh=True), perf_counter()
-        runs = np.array([estimates(u, seed + k)[0] for k, u in enumerate(U)])
-        seconds, variance = (perf_counter() - began) / len(U), trimmed_variance(runs - expected)
-        found.append((float(np.log(seconds)) + 3 * variance, n, variance))
+        estimates = replace(target, problem=problem, fresh=True)
+        runs = np.array([estimates(u, problem.seed + k)[0] for k, u in enumerate(U)])
+        variance = trimmed_variance(runs - expected)
+        found.append((float(np.log(step_seconds(n, cost))) + 3 * variance, n, variance))
         if variance < LARGE_VARIANCE and len(found) > 1 and found[-1][0] > found[-2][0]:
             break
     _, n, variance = min(found)
     reason = f"sorted Sobol points, {n} particles: log-evidence with variance {variance:.2g}"
     chosen = target.problem.other(rule=QuasiMonteCarlo("hilbert"), n=n)
     tried = sum(size for _, size, _ in found) * len(U) * chosen.observed
-    return Stage(chosen, reason, len(found) * len(U), tried)
+    return Stage(chosen, reason, cost, len(found) * len(U), tried)
+
+
+def step_seconds(n: int, cost: float) -> float:
+    """Seconds of a step with n sorted Sobol points.
+
+    The measured cost counts by its power of ten, so that the same seed gives the same draws.
+    """
+    rounded = 10.0 ** np.round(np.log10(max(cost, 1e-9)))
+    return float(STEP_SECONDS + n * (POINT_SECONDS + rounded))
 
 
 def trimmed_variance(x: Array) -> float:
-    """Return the variance without the eighth of the values that is farthest from the median."""
+    """Estimate the variance without the eighth of the values that is farthest from the median."""
     with np.errstate(invalid="ignore"):
         distances = np.abs(x - np.median(x))
     kept = x[np.argsort(distances)[: len(x) - len(x) // 8]]
-    return float(np.var(kept)) if np.isfinite(kept).all() else np.inf
+    return float(np.var(kept)) / TRIMMED_NORMAL if np.isfinite(kept).all() else np.inf

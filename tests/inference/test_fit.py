@@ -100,6 +100,18 @@ def test_it_finds_the_exact_optimum_and_standard_errors(fitted):
     assert "std. errors" in repr(fitted)
 
 
+def test_parameters_without_a_maximum_are_named(fitted):
+    shifts = {"q": np.nan, "r": 0.4}
+    unclear = replace(
+        fitted,
+        standard_errors={"q": np.nan, "r": 0.1},
+        numerical_error=fitted.numerical_error._replace(parameters=shifts),
+    )
+    assert "no maximum in q: fix one" in repr(unclear)
+    assert "use more particles" not in repr(unclear)
+    assert "no maximum" not in repr(fitted)
+
+
 @pytest.mark.parametrize("log_evidence", [None, -50.0])
 def test_a_filter_that_is_lost_beside_the_optimum_does_not_spoil_standard_errors(
     log_evidence, monkeypatch

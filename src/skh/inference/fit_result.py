@@ -113,7 +113,10 @@ def fit_text(fit: Fit) -> str:
             f"{name:<{width}}  {value:>12.6g}  {fit.standard_errors[name]:>10.3g}  "
             f"{fit.numerical_error.parameters[name]:+.2f} std. errors"
         )
-    if fit.numerical_error.matters:
+    flat = [name for name, error in fit.standard_errors.items() if np.isnan(error)]
+    if flat:
+        lines.append(f"the evidence has no maximum in {', '.join(flat)}: fix one, or use more data")
+    elif fit.numerical_error.matters:
         lines.append("the numerical error matters: use more particles")
     lines.append(
         f"{fit.n_filters} filter runs, {fit.n_likelihood_evaluations:,} likelihood evaluations"

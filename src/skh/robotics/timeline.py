@@ -161,7 +161,7 @@ def _sensors(readings: Readings | Sequence[Readings]) -> list[Readings]:
         if not isinstance(value, Scans | Sightings):
             raise TypeError(f"readings must be Scans or Sightings, or several, got {value!r}")
         if len(value) == 0:
-            raise ValueError(f"readings must have at least one reading, got {value!r}")
+            raise ValueError("readings must have at least one reading of each sensor, got none")
     if not several:
         raise ValueError("readings must be those of at least one sensor, got none")
     return several

@@ -110,9 +110,10 @@ def merge(
 ) -> Timeline:
     """Make a timeline of odometry and the readings of one sensor or of several.
 
-    Observations are rows of ranges (k,) for scans and rows (id, range, bearing) for sightings; of
-    several sensors a tuple, with None for those that saw nothing, as `Sensors` takes it.  Readings
-    within ``window`` seconds of the first one are one step.
+    Observations are rows of ranges (k,) for scans and rows (id, range, bearing) for sightings,
+    (id, range) for those without bearings; of several sensors a tuple, with None for those that saw
+    nothing, as `Sensors` takes it.  Readings within ``window`` seconds of the first one are one
+    step.
 
     A reading becomes a step when the robot has moved by ``min_way`` metres or turned by
     ``min_turn`` radians since the last one, or ``max_wait`` seconds have passed; without the first

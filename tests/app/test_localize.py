@@ -21,7 +21,8 @@ from robot_files import (
     wean_map,
 )
 from skh.app.localize.animation import MOST_DOTS, shown_dots
-from skh.app.localize.run import localize
+from skh.app.localize.outputs import settings_of
+from skh.app.localize.run import LocalizeRun, localize
 from skh.app.localize.scenario import read_localize_scenario
 from skh.app.localize.setup import set_up
 from skh.app.localize.template import LOCALIZE_TEMPLATE
@@ -61,6 +62,9 @@ def folder(tmp_path, monkeypatch):
     ):
         text = f'[log]\nformat = "{form}"\nfile = "{file}"\n{CHEAP}'
         (tmp_path / f"{name}.toml").write_text(text)
+    apart = [f"ODOM 0 0 0 0 0 0 {t} host {t}" for t in (0, 1)]
+    apart += ["RAWLASER1 0 -1.5 3 0.1 80 0.01 0 2 1 1 0 9 host 9"]
+    (tmp_path / "apart.log").write_text("\n".join(apart))
     return tmp_path
 
 
@@ -129,6 +133,16 @@ def test_a_start_anywhere_finds_the_robot(folder):
     assert metrics["likelihood_evaluations"] > 3000
 
 
+def test_the_report_says_what_was_run(folder):
+    settings = settings_of(
+        LocalizeRun(set_up(read_localize_scenario(folder / "laser.toml")), None, 0)
+    )
+    assert settings["map.file"] == "map.dat"
+    assert settings["start.pose"] == "(1.5, 1.0, 0.0)"
+    assert settings["filter.n"] == 60
+    assert "start.n" not in settings  # of a start anywhere
+
+
 def test_options_replace_keys_and_empty_names_are_not_written(folder):
     (folder / "woods.toml").write_text((folder / "woods.toml").read_text() + QUIET)
     run("woods.toml", "--steps", "3", "--n", "20", "--rule", "MonteCarlo", "--out", "short")
@@ -191,6 +205,10 @@ BAD = {
     "robot": (
         '[log]\nformat = "mrclam"\nfile = "mrclam"\nrobot = 4\n',
         "robot must be one of [1], got 4",
+    ),
+    "nothing at the same time": (
+        '[log]\nformat = "carmen"\nfile = "apart.log"\n' + MAP,
+        "apart.log: readings must overlap the odometry, which lasts from 0.0 to 1.0 s",
     ),
     "robot of another format": (
         WOODS + "robot = 1\n",

@@ -90,9 +90,14 @@ def test_claims_and_figures_take_what_there_is(records):
     verdicts = judge("rendering", EXPERIMENT.claims, records)
     assert verdicts[0].verdict.holds is False  # tiny images are cheap
     assert all(v.verdict.holds is None for v in verdicts[1:])
-    names = [picture.name for picture in pictures(records)]
+    made = pictures(records)
+    names = [picture.name for picture in made]
     assert names[:2] == ["rendering-seconds", "rendering-seeds"]
     assert names[-2:] == ["rendering-images", "rendering-path"]
+    path = made[-1].figure
+    path.canvas.draw()
+    tops = [axis.title.get_window_extent().y1 for axis in path.axes]
+    assert max(tops) <= path.bbox.y1  # titles are not cut off
 
 
 def test_references_come_last_and_all_tasks_differ():

@@ -6,15 +6,19 @@ import re
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from PIL import Image
 from rich.console import Console
 
+from skh.reproduction import style
 from skh.reproduction.catalogue import STUDIES
 from skh.reproduction.engine import fingerprint
 from skh.reproduction.engine.executor import complete, local
 from skh.reproduction.engine.results import archive, load, unpack
 from skh.reproduction.engine.store import Store, StoreError
 from skh.reproduction.report import runner
+from skh.reproduction.report.drawing import _save_png
 from skh.reproduction.report.writer import notes, write_report
 from small import MIXTURE, SMALL
 
@@ -187,3 +191,12 @@ def test_the_report_opens_in_a_browser(made, browser, width, phone):
     assert set(seen["figures"]) == {f"figure-{name}" for name in PICTURES}
     assert seen["sorts"]
     assert seen["rows"] == len(made[2])
+
+
+def test_images_keep_their_colours(tmp_path):
+    """128 colours are enough for lines, and not for a map of colours."""
+    figure, axes = style.panels(1, 1)
+    axes[0, 0].imshow(np.linspace(0, 1, 900).reshape(30, 30), cmap="RdBu")
+    _save_png(style.Picture("map", "", figure), tmp_path)
+    with Image.open(tmp_path / "map.png") as image:
+        assert len(image.convert("RGB").getcolors(1 << 20)) > 200

@@ -120,6 +120,13 @@ def test_a_path_is_joined_without_a_step():
     )
 
 
+def test_the_claim_has_as_many_seeds_as_the_figures():
+    study = WeanHall()
+    for n in (study.claimed, study.shown):
+        cells = [task for task in study.tasks() if task.cell == ("log 1", "default", n)]
+        assert len({task.seed for task in cells}) == len(cells) == 10
+
+
 def test_tasks_on_the_first_steps():
     if missing := WeanHall.missing():
         pytest.skip(missing)

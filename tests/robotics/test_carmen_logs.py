@@ -111,6 +111,11 @@ def test_lines_out_of_order_are_sorted_and_the_last_of_equal_ones_counts(tmp_pat
         (lambda s: s + s.replace("1.500000", "0.000000"), "are these two logs in one file"),
         (lambda s: "a b c\n", "must be a CARMEN log with lines FLASER .* got lines: a"),
         (lambda s: "", "got lines: none"),
+        (
+            lambda s: "\n".join(map(str, range(1000, 2000))),
+            r"got lines: 1000, .* 1007 and 992 others",
+        ),
+        (lambda s: "x" * 5000, r"got lines: x{20}$"),
         (lambda s: "\0\0", "must be a text file, got binary data"),
         (lambda s: s + "FLASER 1 1 0 0 0 0 0 0 1.6\n", "all scans must have 4 ranges .* got 1"),
     ],

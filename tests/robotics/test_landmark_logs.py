@@ -59,7 +59,27 @@ def test_compressed_files_and_a_missing_truth(tmp_path):
         ("Robot1_Odometry.dat", lambda s: "# nothing\n", "must have lines of 3 numbers"),
         ("Robot1_Odometry.dat", lambda s: s + "1248446180 0 0\n", "two logs in one file"),
         ("Barcodes.dat", lambda s: "6 1\n7 2\n", "must have the barcodes that were seen"),
-        ("Landmark_Groundtruth.dat", lambda s: s + s[s.index("6 ") :], "got 6 more than once"),
+        ("Barcodes.dat", lambda s: s + "10 63\n", r"line 11: each barcode .* got 63 again"),
+        (
+            "Landmark_Groundtruth.dat",
+            lambda s: s + s[s.index("6 ") :],
+            r"line 9: each subject must be there once, got 6 again",
+        ),
+        (
+            "Landmark_Groundtruth.dat",
+            lambda s: s.replace("6 ", "6.5 ", 1),
+            "line 5: subject must be a whole number, got 6.5",
+        ),
+        (
+            "Robot1_Measurement.dat",
+            lambda s: s + "1248446189 60 -1 0\n",
+            r"Measurement.dat, line \d+: range must not be negative, got -1",
+        ),
+        (
+            "Robot1_Measurement.dat",
+            lambda s: "1248446189 14 1 0\n",
+            "Robot1_Measurement.dat must have sightings of landmarks, got none",
+        ),
     ],
 )
 def test_damaged_files_are_refused_by_line(tmp_path, name, change, message):
@@ -76,6 +96,8 @@ def test_missing_robots_and_folders_are_refused(tmp_path):
         read_mrclam(folder, robot=3)
     with pytest.raises(ValueError, match="must be the folder of a MRCLAM data set"):
         read_mrclam(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"with files RobotN_Odometry\.dat"):
+        read_mrclam(tmp_path)
     (folder / "Barcodes.dat").unlink()
     with pytest.raises(ValueError, match=r"with the file Barcodes.dat, which is missing"):
         read_mrclam(folder)
@@ -102,6 +124,7 @@ def test_lost_in_the_woods(tmp_path):
             "must be a log of ranges and bearings with the field 'om', which is missing",
         ),
         ({"r": np.zeros((30, 3))}, "field 'r' must have size 30 x 4, got 30 x 3"),
+        ({"r": np.zeros((30, 4))}, "field 'r' must have ranges that are not 0, got none"),
         ({"t": np.zeros((30, 1))}, "field 't' must increase, got 0.0 after 0.0 at 2"),
         ({"v": np.full((30, 1), np.nan)}, r"field 'v' must be finite, got nan at \(1,\)"),
         ({"r_var": -1.0}, "field 'r_var' must be positive, got -1"),

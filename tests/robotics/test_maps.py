@@ -71,6 +71,10 @@ def test_a_wrong_yaml_file_is_refused_by_key_or_line(tmp_path, text, message):
         (b"P5\n3 2\n9\nabcabc", "must have pixels of at most 9, got 99"),
         (b"P2\n1 2\n255\n1 x", "pixels that are whole numbers, got b'x'"),
         (b"P5\n0 2\n255\n", "must have a width, a height"),
+        (
+            b"P5\n3 2\n255\n" + 6 * b"\xcd",
+            "must have occupied cells, got none of 3 x 2: 0 are free",
+        ),
     ],
 )
 def test_a_damaged_image_is_refused(tmp_path, image, message):
@@ -120,6 +124,7 @@ def test_a_binary_carmen_map(tmp_path, kind, named):
         (lambda t: t.replace("1.000", "what", 1), "line 6 must have numbers, got 'what'"),
         (lambda t: t[:-200], "must have 50 x 40 cells"),
         (lambda t: "hello", "must be a map"),
+        (lambda t: t.replace("0.000", "-1"), "must have occupied cells, got none of 50 x 40: 1"),
         (lambda t: "P5 3 2 255 ", "give the yaml file beside it"),
     ],
 )

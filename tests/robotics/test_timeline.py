@@ -10,6 +10,7 @@ from skh.robotics import (
     BodyStep,
     Odometry,
     PlanarPath,
+    RangeSensor,
     Scans,
     Sightings,
     VelocityOdometry,
@@ -62,6 +63,16 @@ def test_sightings_of_one_moment_are_one_observation():
     steps = merge(VelocityOdometry(t, v, w), seen, window=0.2)
     assert [len(y) for y in steps.observations] == [3, 1]
     np.testing.assert_allclose(steps.times, [1.1, 2.0])
+
+
+def test_ranges_without_bearings_are_what_a_range_sensor_takes():
+    drive = VelocityOdometry([0.0, 1.0, 2.0], forward=[1.0] * 3, turning=[0.0] * 3)
+    seen = Sightings([0.5, 1.5, 1.5], ids=[1, 1, 0], ranges=[2.5, 1.5, 1.5])
+    steps = merge(drive, seen[1:])
+    np.testing.assert_array_equal(steps.observations[0], [[1, 1.5], [0, 1.5]])
+    beacons = RangeSensor([[0.0, 0.0], [3.0, 0.0]], range_noise=0.1)
+    here, there = beacons.log_likelihood([[1.5, 0, 0], [1, 0, 0]], steps.observations[0])
+    assert here > there + 10
 
 
 def test_several_sensors_share_the_steps():

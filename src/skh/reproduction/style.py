@@ -41,6 +41,9 @@ LOOK: dict[str, tuple[str, str, str]] = {
     "smoothed": ("#2f8f9d", "h", "-"),
     "default": ("black", "o", "-"),
     "second look": (RED, "D", "-"),
+    "PF, linearised": ("#d98c3f", "X", "--"),
+    "default, told": ("#2f8f9d", "P", ":"),
+    "default, learned": ("#8c6bb1", "p", ":"),
 }
 OTHER = ("0.4", "x", "-")  # rules that have no look of their own
 LABELS = {
@@ -137,12 +140,12 @@ def log_axes(axis: Any, ticks: Sequence[int], x: str, y: str, title: str) -> Non
 
 
 def plain_heights(axis: Any) -> None:
-    """Write y ticks as 0.2, 0.5, 1, or only powers of ten over a wide range."""
+    """Write y ticks as 0.2, 0.5, 1, as 0.3, 1, or only powers of ten over a wide range."""
     from matplotlib import ticker
 
     low, high = axis.get_ylim()
     decades = np.log10(high / low)
-    subdivisions = (1.0,) if decades > 1.8 else (1.0, 2.0, 5.0)
+    subdivisions = (1.0,) if decades > 2.6 else (1.0, 3.0) if decades > 1.8 else (1.0, 2.0, 5.0)
     even = decades < 0.6
     locator = ticker.MaxNLocator(4) if even else ticker.LogLocator(subs=subdivisions)
     axis.yaxis.set_major_locator(locator)

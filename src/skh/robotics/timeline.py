@@ -110,9 +110,10 @@ def merge(
 ) -> Timeline:
     """Make a timeline of odometry and the readings of one sensor or of several.
 
-    Observations are rows of ranges (k,) for scans and rows (id, range, bearing) for sightings; of
-    several sensors a tuple, with None for those that saw nothing, as `Sensors` takes it.  Readings
-    within ``window`` seconds of the first one are one step.
+    Observations are rows of ranges (k,) for scans and rows (id, range, bearing) for sightings,
+    (id, range) for those without bearings; of several sensors a tuple, with None for those that saw
+    nothing, as `Sensors` takes it.  Readings within ``window`` seconds of the first one are one
+    step.
 
     A reading becomes a step when the robot has moved by ``min_way`` metres or turned by
     ``min_turn`` radians since the last one, or ``max_wait`` seconds have passed; without the first
@@ -161,7 +162,7 @@ def _sensors(readings: Readings | Sequence[Readings]) -> list[Readings]:
         if not isinstance(value, Scans | Sightings):
             raise TypeError(f"readings must be Scans or Sightings, or several, got {value!r}")
         if len(value) == 0:
-            raise ValueError(f"readings must have at least one reading, got {value!r}")
+            raise ValueError("readings must have at least one reading of each sensor, got none")
     if not several:
         raise ValueError("readings must be those of at least one sensor, got none")
     return several

@@ -63,6 +63,7 @@ def localize_command(
             console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
         finished = localize_or_keep(setup)
         console.print(metrics_table(finished))
+        console.print(end_of(finished), soft_wrap=True, highlight=False)
         written = write_localize_outputs(finished)
         console.print(printed_files(written, finished.seconds), soft_wrap=True, highlight=False)
 
@@ -92,7 +93,7 @@ def keep(setup: Setup, result: Any, seconds: float) -> str:
 
 
 def metrics_table(run: LocalizeRun) -> ScreenTable:
-    """Errors to the truth, or where the robot was at the end."""
+    """Errors to the truth, if there is one."""
     found, scenario = metrics_of(run), run.setup.scenario
     title = f"{scenario.log_path.name}: {found['steps']} steps, {found['duration']:.0f} s"
     screen = ScreenTable(title=title, title_justify="left", title_style="bold")
@@ -104,13 +105,17 @@ def metrics_table(run: LocalizeRun) -> ScreenTable:
             screen.add_row(label, *(f"{cell:.3f} {UNITS[key]}" for cell in cells))
     if "ate_m" not in found:
         screen.add_row("no truth in this log", "", "", "")
+    return screen
+
+
+def end_of(run: LocalizeRun) -> str:
+    """Say in one line where the robot was at the end, and what the run cost."""
+    found = metrics_of(run)
     x, y, heading = run.planar[-1]
     median = found.get("nees", {}).get("median")
     nees = "" if median is None else f"NEES {median:.2f} at the median; "
-    screen.caption_justify = "left"
-    screen.caption = (
+    return (
         f"{nees}at the end x {x:.2f} m, y {y:.2f} m, heading {heading:.2f} rad; "
         f"ESS {found['ess_median']:.1f} at the median; "
-        f"{found['likelihood_evaluations']} likelihood evaluations"
+        f"{found['likelihood_evaluations']:,} likelihood evaluations"
     )
-    return screen

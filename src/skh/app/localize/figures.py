@@ -145,7 +145,8 @@ def write_errors(run: LocalizeRun, path: Path) -> None:
         ess.set(yscale="log", ylim=(1, None))
     for axes in (place, turn):
         axes.set_ylim(bottom=0)
-        axes.legend(loc="upper right", fontsize=8)
+    above = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+    place.legend(ncols=2, fontsize=8, frameon=False, **above)
     figure.savefig(path, dpi=150)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,8 +74,18 @@ def names_of(run: LocalizeRun) -> tuple[str, ...]:
 def settings_of(run: LocalizeRun) -> dict[str, str | int | float]:
     """The settings of a scenario, as its file names them, and the models that were made of them."""
     scenario = run.setup.scenario
-    sections = {"log": scenario.log, "motion": scenario.motion, "sensor": scenario.sensor}
-    sections |= {"steps": scenario.steps, "filter": vars(scenario.filter)}
+    start = scenario.start
+    points = start.n if run.setup.prior is None else None
+    given = {"pose": start.pose, "deviation": start.deviation, "n": points}
+    sections: dict[str, Any] = {
+        "log": scenario.log,
+        "map": {} if scenario.map is None else {"file": scenario.map},
+        "motion": scenario.motion,
+        "sensor": scenario.sensor,
+        "start": {key: value for key, value in given.items() if value is not None},
+        "steps": scenario.steps,
+        "filter": vars(scenario.filter),
+    }
     flat = {f"{name}.{key}": v for name, part in sections.items() for key, v in part.items()}
     return {key: v if isinstance(v, int | float) else str(v) for key, v in flat.items()}
 

@@ -77,8 +77,10 @@ def set_up(scenario: LocalizeScenario) -> Setup:
         with bad_file(scenario, "map"):
             grid = read_map(scenario.map_path)
     log = _with_truth(scenario, log)
-    with bad_value(scenario, "steps"):
+    try:
         timeline = timeline_of(log, **scenario.steps)
+    except ValueError as error:  # values of [steps] are checked: it is the log
+        raise InputError(one_line(error), scenario.log_path) from error
     if "steps" in scenario.log:
         timeline = timeline.first(scenario.log["steps"])
     with bad_value(scenario, "motion"):

@@ -41,7 +41,7 @@ def per_second(records: Sequence[Record]) -> style.Picture:
             np.array([np.median(of_runs(records, field, rule=rule, n=k)) for k in n])
             for field in ("seconds", "steps", "rmse")
         )
-        axis.plot(1e3 * seconds / steps, error, **style.look(rule), label=style.label(rule))
+        axis.plot(1e3 * seconds / steps, error, **style.look(rule), label=rule)
         for size, x, y in zip(n, 1e3 * seconds / steps, error, strict=True):
             if rule in ("PF", "default"):
                 axis.annotate(f"{size:,}", (x, y), xytext=(3, 4), textcoords="offset points")
@@ -49,7 +49,10 @@ def per_second(records: Sequence[Record]) -> style.Picture:
     style.grid(axis)
     style.plain_heights(axis)
     style.legend(figure, axes)
-    caption = "Accuracy per second: median error over seeds against the time of a step, for each N."
+    caption = (
+        "Accuracy per second: median error over seeds against the time of a step, for each N. "
+        "Times are by the clock, some of them on a machine that did other work as well."
+    )
     return style.Picture(f"{NAME}-seconds", caption, figure)
 
 

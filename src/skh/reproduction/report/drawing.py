@@ -39,12 +39,14 @@ def draw(
 
 
 def _save_png(picture: Picture, folder: Path) -> None:
-    """Write a PNG with 128 colours, which has a third of the size of a full one."""
+    """Write a PNG with 128 colours, a third of the size of a full one; maps of colours have all."""
     from PIL import Image
 
     pixels = BytesIO()
     picture.figure.savefig(pixels, dpi=150)
-    image = Image.open(pixels).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    image = Image.open(pixels).convert("RGB")
+    if not any(axes.images for axes in picture.figure.axes):
+        image = image.quantize(128, dither=Image.Dither.NONE)
     small = BytesIO()
     image.save(small, format="PNG", optimize=True, dpi=(150, 150))
     write_atomically(folder / f"{picture.name}.png", small.getvalue())

@@ -28,6 +28,7 @@ from skh.reproduction.statistics import MissingError
 TO_TRUTH, TO_REFERENCE = "RMSE to truth [m]", "median distance to reference [m]"
 NORMALISED = "median NEES of the position"
 NUMBER = "number of particles N"
+MANY = 7  # rules, whose names need small letters
 PARTS = (("rule", "#3b75af"), ("likelihood", "#d98c3f"), ("rest", "0.75"))
 
 
@@ -47,6 +48,8 @@ def over_seeds(name: str, title: str, records: Sequence[Record]) -> style.Pictur
         axis.set(yscale="log", ylabel=words, title=f"{title}, N = {n}")
         style.grid(axis)
         style.plain_heights(axis)
+    if axes.flat[0].get_legend_handles_labels()[1]:
+        style.legend(figure, axes)
     caption = (
         f"{title}: every run with N = {n}, one dot per seed; bars are medians. Dashed: the "
         "references, particle filters with very many particles."
@@ -74,13 +77,14 @@ def _seeds(axis: Any, records: Sequence[Record], field: str, n: int) -> None:
         axis.plot(k + aside, values, **look, alpha=0.75)
         axis.hlines(np.median(values), k - 0.34, k + 0.34, color=style.colour(rule), linewidth=2.2)
     _reference_line(axis, records, field)
-    axis.set_xticks(range(len(rules)), rules, fontsize=8)
+    names = [rule.replace(", ", ",\n") for rule in rules]
+    axis.set_xticks(range(len(rules)), names, fontsize=8 if len(rules) < MANY else 6.5)
 
 
 def _reference_line(axis: Any, records: Sequence[Record], field: str) -> None:
     if field and any(r.rule == REFERENCE for r in whole_runs(records)):
         middle = float(np.median(of_runs(records, field, rule=REFERENCE)))
-        axis.axhline(middle, color="black", linestyle="--", linewidth=1)
+        axis.axhline(middle, color="black", linestyle="--", linewidth=1, label="references")
 
 
 def against_n(name: str, title: str, records: Sequence[Record]) -> style.Picture:

@@ -19,6 +19,9 @@ SDS = 2.0  # standard deviations of the ellipses
 CLOSE_UPS = 4
 ELLIPSES = 40  # along a path
 COLUMN = 5.0  # inches of a panel with a path
+AROUND = 0.9  # inches of a panel's title and labels
+TALLEST = 3.6  # inches of a map
+CLOSER = 2.9  # inches of the row of close-ups
 SHOWN = ("PF", "default")
 
 Background = Callable[[Any], None]  # draws a map on an axis
@@ -34,8 +37,10 @@ def trajectory(
     """The paths of one seed of some rules on the map, and their particles at some moments."""
     times = sorted({r.time for r in records if r.rule.startswith(PARTICLE_OF)})
     chosen = np.linspace(0, len(times) - 1, min(CLOSE_UPS, len(times))).round().astype(int)
-    figure = style.blank(COLUMN * len(rules), 7.0 if times else 4.4)
-    parts: Any = figure.subfigures(2, 1, height_ratios=[3, 2]) if times else [figure]
+    height = _height(records, background, rules)
+    figure = style.blank(COLUMN * len(rules), height + (CLOSER if times else 0.0))
+    figure.set_layout_engine("constrained", h_pad=0.1)  # else titles of narrow maps are cut off
+    parts: Any = figure.subfigures(2, 1, height_ratios=[height, CLOSER]) if times else [figure]
     above, *below = parts
     axes = above.subplots(1, len(rules), squeeze=False, sharex=True, sharey=True)
     for axis, rule in zip(axes.flat, rules, strict=True):
@@ -54,6 +59,17 @@ def trajectory(
         "some moments, with the true position (cross) and the references' mean (plus)."
     )
     return style.Picture(f"{name}-path", caption, figure)
+
+
+def _height(records: Sequence[Record], background: Background, rules: Sequence[str]) -> float:
+    """Inches of a row of maps that fill their columns, with titles and labels."""
+    axis: Any = style.blank(1.0, 1.0).subplots()
+    background(axis)
+    for rule in rules:
+        _path(axis, records, rule)
+    (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
+    shape = float((top - bottom) / (right - left))
+    return AROUND + min((COLUMN - AROUND) * shape, TALLEST)
 
 
 def _path(axis: Any, records: Sequence[Record], rule: str) -> None:

@@ -95,9 +95,10 @@ def kidnapping(records: Sequence[Record]) -> style.Picture:
         for k, (times, apart) in enumerate(distances(records, cell).values()):
             label = cell[1] if k == 0 else None
             axis.plot(times, apart, color=colour, linewidth=0.9, alpha=0.7, label=label)
-    axis.axhline(NEAR, color="black", linestyle="--", linewidth=1)
+    axis.axhline(NEAR, color="black", linestyle="--", linewidth=1, label=f"{NEAR} m")
     axis.set(yscale="log", xlabel="time in log 3 [s]", ylabel="distance to reference [m]")
-    axis.legend(fontsize=8)
+    style.plain_heights(axis)
+    style.legend(figure, axes)
     style.grid(axis)
     caption = (
         "Kidnapped: driven along log 1, then carried into log 3 without being told; every seed. "

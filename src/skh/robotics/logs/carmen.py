@@ -30,6 +30,7 @@ from skh.robotics.logs.readings import Odometry, PlanarPath, Scans, relative_pos
 from skh.robotics.logs.time_order import disorder_notes, in_order, last_of_equal
 
 FARTHEST_MOUNT = 2.0  # metres between a laser and the middle of its robot
+LISTED_KINDS, LISTED_LENGTH = 8, 20  # kinds of lines, and letters of each, in an error
 MOUNT_SPREAD = 0.02  # metres and radians: differences of poses that are a fixed mount
 LASERS = ("FLASER", "ROBOTLASER1", "RAWLASER1", "L")  # by preference
 P = TypeVar("P", bound=PlanarPath)
@@ -69,11 +70,18 @@ def _laser(path: str | Path, found: Messages, laser: str | None) -> str:
     names = LASERS if laser is None else (laser,)
     present = [name for name in names if found.of(name)]
     if not present:
-        kinds = ", ".join(sorted(found.kinds)) or "none"
         raise ValueError(
-            f"{path} must be a CARMEN log with lines {' or '.join(names)}, got lines: {kinds}"
+            f"{path} must be a CARMEN log with lines {' or '.join(names)}, got lines: "
+            f"{_listed(sorted(found.kinds))}"
         )
     return present[0]
+
+
+def _listed(kinds: list[str]) -> str:
+    """The first kinds of lines: a foreign file has as many as lines."""
+    shown = [kind[:LISTED_LENGTH] for kind in kinds[:LISTED_KINDS]]
+    more = len(kinds) - len(shown)
+    return (", ".join(shown) or "none") + (f" and {more} others" if more else "")
 
 
 def _scans(

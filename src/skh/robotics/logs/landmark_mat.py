@@ -69,6 +69,8 @@ def _sightings(mat: MatFields, times: Array, k: int) -> Sightings:
     ranges, bearings = mat.array("r", len(times), k), mat.array("b", len(times), k)
     if (ranges < 0).any():
         raise mat.error("r", f"not be negative, got {ranges.min()}")
+    if not ranges.any():
+        raise mat.error("r", "have ranges that are not 0, got none")
     row, column = np.nonzero(ranges)
     return Sightings(times[row], column + 1, ranges[row, column], bearings[row, column])
 

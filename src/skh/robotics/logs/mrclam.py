@@ -44,14 +44,21 @@ def read_mrclam(folder: str | Path, robot: int = 1) -> MrclamLog:
     if not folder.is_dir():
         raise ValueError(f"{folder} must be the folder of a MRCLAM data set")
     motion = table(_robot_file(folder, robot, "Odometry"), "time forward_velocity angular_velocity")
-    seen = table(_robot_file(folder, robot, "Measurement"), "time barcode range bearing")
-    marks = table(_file(folder, "Landmark_Groundtruth.dat"), "subject x y x_deviation y_deviation")
+    file = _robot_file(folder, robot, "Measurement")
+    seen = table(file, "time barcode range bearing", _negative_range)
+    marks = table(
+        _file(folder, "Landmark_Groundtruth.dat"),
+        "subject x y x_deviation y_deviation",
+        _Once("subject", 0),
+    )
     landmarks = Landmarks(marks[:, 0].astype(np.intp), marks[:, 1:3])
     motion, notes = _ordered(motion, "velocities", folder, single=True)
     seen, more = _ordered(seen, "sightings", folder)
     subjects, unknown = _subjects(folder, seen[:, 1])
     notes += more + (f"{unknown} sightings of unknown barcodes are left out",) * (unknown > 0)
     is_landmark = np.isin(subjects, landmarks.ids)
+    if not is_landmark.any():
+        raise ValueError(f"{file} must have sightings of landmarks, got none")
     truth, last = _truth(folder, robot)
     return MrclamLog(
         VelocityOdometry(*motion.T),
@@ -63,6 +70,28 @@ def read_mrclam(folder: str | Path, robot: int = 1) -> MrclamLog:
     )
 
 
+def _negative_range(row: list[float]) -> str:
+    return f"range must not be negative, got {row[2]:g}" if row[2] < 0 else ""
+
+
+class _Once:
+    """Checks that a column has whole numbers, each once."""
+
+    def __init__(self, name: str, column: int) -> None:
+        self.name, self.column = name, column
+        self._found: set[float] = set()
+
+    def __call__(self, row: list[float]) -> str:
+        """Say what is wrong with a row."""
+        number = row[self.column]
+        if number != round(number):
+            return f"{self.name} must be a whole number, got {number:g}"
+        if number in self._found:
+            return f"each {self.name} must be there once, got {number:g} again"
+        self._found.add(number)
+        return ""
+
+
 def _sightings(seen: Array, subjects: Indices, mask: Any) -> Sightings:
     rows = seen[mask]
     return Sightings(rows[:, 0], subjects[mask], rows[:, 2], rows[:, 3])
@@ -71,7 +100,8 @@ def _sightings(seen: Array, subjects: Indices, mask: Any) -> Sightings:
 def _subjects(folder: Path, barcodes: Array) -> tuple[Indices, int]:
     """Numbers of subjects for barcodes, 0 where unknown, and how many are."""
     path = _file(folder, "Barcodes.dat")
-    codes = {code: subject for subject, code in table(path, "subject barcode").tolist()}
+    rows = table(path, "subject barcode", _Once("barcode", 1))
+    codes = {code: subject for subject, code in rows.tolist()}
     subjects = np.array([codes.get(code, 0) for code in barcodes.tolist()], dtype=np.intp)
     if len(subjects) and not subjects.any():
         raise ValueError(f"{path} must have the barcodes that were seen, got none of them")
@@ -103,6 +133,8 @@ def _robot_file(folder: Path, robot: int, kind: str) -> Path:
     pattern = re.compile(r"Robot(\d+)_Odometry\.dat(\.gz)?")
     matches = (pattern.fullmatch(path.name) for path in folder.iterdir())
     robots = sorted({int(match[1]) for match in matches if match})
+    if not robots:
+        raise ValueError(f"{folder} must be a MRCLAM data set with files RobotN_Odometry.dat")
     if robot not in robots:
         raise ValueError(
             f"{folder} must have Robot{robot}_{kind}.dat: robot must be one of {robots}, "

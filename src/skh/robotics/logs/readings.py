@@ -177,17 +177,19 @@ class Sightings(Rows):
     times: Array  # (M,), seconds, not decreasing
     ids: Indices  # (M,), numbers of the landmarks
     ranges: Array  # (M,), metres
-    bearings: Array  # (M,), radians, counter-clockwise from straight ahead
+    bearings: Array | None = None  # (M,), radians, counter-clockwise from ahead; None: only ranges
 
     def __post_init__(self) -> None:
         M = set_times(self, increasing=False)
         object.__setattr__(self, "ids", integers("ids", self.ids, M))
         set_array(self, "ranges", M)
-        set_array(self, "bearings", M)
+        if self.bearings is not None:
+            set_array(self, "bearings", M)
 
     def rows(self, index: Any = slice(None)) -> Array:
-        """Rows (id, range, bearing) of the selected sightings."""
-        return np.column_stack([self.ids[index], self.ranges[index], self.bearings[index]])
+        """Rows (id, range, bearing) of the selected sightings, or (id, range)."""
+        columns = [self.ids, self.ranges] + ([] if self.bearings is None else [self.bearings])
+        return np.column_stack([column[index] for column in columns])
 
     def of(self, landmarks: Landmarks) -> Sightings:
         """The same with ids that are rows of ``landmarks``, as sensors take them."""

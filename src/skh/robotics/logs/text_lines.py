@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
 from pathlib import Path
 
@@ -61,8 +61,13 @@ def _is_number(word: str) -> bool:
         return False
 
 
-def table(path: str | Path, columns: str) -> Array:
-    """Numbers (rows, columns) of a text file whose lines have ``columns``, named with blanks."""
+def table(
+    path: str | Path, columns: str, check: Callable[[list[float]], str] | None = None
+) -> Array:
+    """Numbers (rows, columns) of a text file whose lines have ``columns``, named with blanks.
+
+    ``check`` says what is wrong with a row, "" if nothing is.
+    """
     count = len(columns.split())
     rows = []
     for i, words in words_of_lines(path):
@@ -70,6 +75,8 @@ def table(path: str | Path, columns: str) -> Array:
         if len(words) != count:
             raise ValueError(f"{where} must be {expected}, got {len(words)} words")
         rows.append(numbers(words, where, expected))
+        if check is not None and (wrong := check(rows[-1])):
+            raise ValueError(f"{where}: {wrong}")
     if not rows:
         raise ValueError(f"{path} must have lines of {count} numbers ({columns}), got none")
     return np.array(rows)

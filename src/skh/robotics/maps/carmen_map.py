@@ -18,6 +18,7 @@ import numpy as np
 from skh._typing import Array
 from skh.models.robot_sensors.grid_map import GridMap
 from skh.robotics.logs.text_lines import content
+from skh.robotics.maps.grid_of import grid_of
 
 BINARY_LABEL, TEXT_LABEL = b"CARMENMAPFILE", b"global_map"
 TEXT_HEADER = re.compile(r"global_map\[\d+\]:\s*(\S+)\s+(\S+)")
@@ -42,11 +43,8 @@ def read_carmen_map(path: str | Path, values: Values = "auto") -> GridMap:
         p, resolution = _text_cells(path, raw.decode("utf-8", errors="replace"), values)
     else:
         raise ValueError(f"{path} must be a CARMEN map with 'global_map' or 'CARMENMAPFILE'")
-    known = p >= 0
-    if not known.any():
-        raise ValueError(f"{path} must have cells that are known, got none")
-    occupied = known & (p > OCCUPIED_ABOVE)
-    return GridMap(occupied, resolution, (0.0, 0.0), free=known & (p < FREE_BELOW))
+    free = (p >= 0) & (p < FREE_BELOW)
+    return grid_of(path, p > OCCUPIED_ABOVE, free, resolution, (0.0, 0.0))
 
 
 def _text_cells(path: str | Path, text: str, values: Values) -> tuple[Array, float]:

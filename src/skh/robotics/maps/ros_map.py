@@ -11,6 +11,7 @@ import numpy as np
 from skh._typing import Array
 from skh.models.robot_sensors.grid_map import GridMap
 from skh.robotics.logs.text_lines import text_of
+from skh.robotics.maps.grid_of import grid_of
 from skh.robotics.maps.images import read_image
 from skh.robotics.maps.simple_yaml import read_yaml
 
@@ -46,7 +47,7 @@ def read_ros_map(path: str | Path) -> GridMap:
     p = _probabilities(settings, values[::-1], white)  # the first row of an image is its top
     with np.errstate(invalid="ignore"):  # NaN: unknown
         occupied, free = p > settings.occupied_thresh, p < settings.free_thresh
-    return GridMap(occupied, settings.resolution, settings.origin, free=free)
+    return grid_of(path, occupied, free, settings.resolution, settings.origin)
 
 
 def _probabilities(settings: MapSettings, values: Array, white: float) -> Array:

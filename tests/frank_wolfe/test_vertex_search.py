@@ -16,10 +16,11 @@ import skh
 from skh import _numba
 from skh._numba.iterate_history import IterateHistory
 from skh._numba.partial_mean_map import PartialMeanMap
+from skh._numba.single_precision import SINGLE
 from skh._runtime import threads
 from skh.frank_wolfe import point_blocks as neighbours
 from skh.frank_wolfe import single_precision_search as rough_search
-from skh.frank_wolfe.single_precision_search import SINGLE, SingleBlend, SingleCombine
+from skh.frank_wolfe.single_precision_search import SingleBlend, SingleCombine
 from skh.frank_wolfe.single_target import SingleTarget
 from skh.frank_wolfe.vertex_search import FullBlend, Target
 
@@ -311,7 +312,6 @@ def test_compiled_search_kernels_equal_their_python_source():
     calls = [
         (_numba.single_precision.next_error, (1e-7, target.single, 0.3, 0.1, 0.05)),
         (_numba.partial_mean_map.mean_map_at, (lazy, 7)),
-        (_numba.rough_mean_map.highest_point, (gap, 1.0, lazy)),
         (
             _numba.rough_mean_map.rough_mean_map,
             (gap.copy(), single, *(np.ones(s, np.float32) for s in ((1, 2), 1, 1))),

@@ -18,13 +18,14 @@ from skh._numba.extrema import lowest
 from skh._numba.kernel_rows import kernel_row
 from skh._numba.partial_mean_map import PartialMeanMap
 from skh._numba.single_precision import (
+    LIKELY,
     SINGLE,
     add_exp32,
     lowest_of,
     single_precision_squares,
     winner,
 )
-from skh._numba.vectors import fill
+from skh._numba.vectors import fill, set_scaled
 
 LEVELS = 65535  # quantized kernel values are multiples of 1 / LEVELS, stored as 16-bit integers
 
@@ -127,24 +128,15 @@ def add_levels(out, levels, rows, a):  # pragma: no cover - intrinsic
 
 @compiled
 def rows_with_weight(rows, a, owner, w):
-    """Collect rows of non-zero weight, and the weight per level; pad with zeros to fours."""
+    """Collect rows of non-zero weight, and the weights; pad with zeros to fours."""
     k = 0
     for i in range(owner.size):
-        weight = w[owner[i]]
-        if weight != 0.0:
-            rows[k], a[k] = i, weight / LEVELS
-            k += 1
+        rows[k], a[k] = i, w[owner[i]]
+        k += a[k] != 0.0
     while k % 4 > 0:
         rows[k], a[k] = 0, 0.0
         k += 1
     return k
-
-
-@compiled
-def set_negative(out, x):
-    """``out = -x``."""
-    for m in range(out.size):
-        out[m] = -x[m]
 
 
 @compiled
@@ -159,11 +151,13 @@ def combine_rows(gap, low, mu, levels, owner, filled, w):
     """``gap = sum_i w[i] row_i - mu`` by blocks, and the minimum of the blocks at each place."""
     B, backwards = filled.size, np.count_nonzero(w) % 2  # blocks visited last are cached
     rows, a = np.empty(w.size + 3, np.intp), np.empty(w.size + 3, np.float32)
+    per_level = np.empty(w.size, np.float32)
+    set_scaled(per_level, w, 1.0 / LEVELS)
     fill(low, np.float32(np.inf))
     for i in range(B):
         b = B - 1 - i if backwards else i
-        set_negative(gap[b], mu[b])
-        k = rows_with_weight(rows, a, owner[b, : filled[b]], w)
+        set_scaled(gap[b], mu[b], np.float32(-1.0))
+        k = rows_with_weight(rows, a, owner[b, : filled[b]], per_level)
         add_levels(gap[b], levels[b], rows[:k], a[:k])
         lower(low, gap[b])
 
@@ -221,15 +215,19 @@ def combine_rows_and_search(
     """`combine_and_search` for the weights ``w`` of ``centres``; also returns mu and a number.
 
     The exact score of the points with the lowest approximate score is a bar: points whose
-    approximate score exceeds it by more than ``error`` cannot win.  The last number returned is
-    that of kernel values.  Approximate arrays are in the order of the blocks, whose point m is
-    search point ``order[m]``; ``mu`` to ``rates`` are those of `PartialMeanMap`.
+    approximate score exceeds it by more than ``error`` cannot win.  So points within LIKELY errors
+    of the lowest score usually suffice.  The last number returned is that of kernel values.
+    Approximate arrays are in the order of the blocks, whose point m is search point ``order[m]``;
+    ``mu`` to ``rates`` are those of `PartialMeanMap`.
     """
     combine_rows(gap, low, rough_mu, levels, owner, filled, w)
     mean_map, found = PartialMeanMap(mu, Y, bumps, heights, rates), np.empty(order.size, np.intp)
     keep, vertices, step = np.ones(active.size), columns(centres, active), w[active]
-    count = points_below(found, gap, low, order, lowest(low.copy()))
-    _, g, mean = winner(found[:count], X, mean_map, scales, vertices, keep, step)
-    more = points_below(found, gap, low, order, g - mean + error)
-    j, g, mean = winner(found[:more], X, mean_map, scales, vertices, keep, step)
-    return j, g, mean, (count + more) * active.size
+    worst, count = lowest(low.copy()) + LIKELY * error, 0
+    while True:
+        more = points_below(found, gap, low, order, worst)
+        j, g, mean = winner(found[:more], X, mean_map, scales, vertices, keep, step)
+        count, bar = count + more, g - mean + error
+        if bar <= worst:
+            return j, g, mean, count * active.size
+        worst = bar

@@ -1,4 +1,4 @@
-"""The mean map at all search points in single precision, and its highest point in double."""
+"""The mean map at all search points in single precision."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from numba import prange
 
 from skh._numba.compiling import compiled
 from skh._numba.kernel_rows import BLOCK, count_blocks
-from skh._numba.partial_mean_map import mean_map_at
-from skh._numba.single_precision import add_exp32, lowest_of, single_precision_squares
-from skh._numba.vectors import fill, set_scaled
+from skh._numba.single_precision import add_exp32, single_precision_squares
+from skh._numba.vectors import fill
 
 
 @compiled
@@ -22,17 +21,3 @@ def rough_mean_map(out, Y, centres, heights, rates):
         for i in range(heights.size):
             single_precision_squares(q, Y, lo, hi, centres[i])
             add_exp32(block, q, heights[i], rates[i])
-
-
-@compiled
-def highest_point(rough, error, mean_map):
-    """The first point at which the mean map, ``rough`` up to ``error``, is highest."""
-    negative, scratch = np.empty(rough.size, np.float32), np.empty(rough.size, np.float32)
-    set_scaled(negative, rough, np.float32(-1.0))
-    worst, best, arg = np.float32(lowest_of(negative, scratch) + 2.0 * error), -np.inf, 0
-    for m in range(rough.size):
-        if negative[m] <= worst:
-            value = mean_map_at(mean_map, m)
-            if value > best:
-                best, arg = value, m
-    return arg

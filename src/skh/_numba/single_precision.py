@@ -210,7 +210,7 @@ def next_error(error, single, step, mmd2, next_mmd2):
     """Bound on the error of a gap after one more step; the gap itself is at most the MMD."""
     most = sqrt(max(mmd2, next_mmd2, 0.0))
     rounding = ((6 + single.scales.shape[1]) * most + 12 * step) * SINGLE
-    return (1.0 - step) * error + step * single.error + rounding
+    return (1.0 - step) * error + step * (single.error + single.mu_error) + rounding
 
 
 @compiled

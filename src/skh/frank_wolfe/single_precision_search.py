@@ -13,7 +13,7 @@ import numpy as np
 from skh._numba.fully_corrective import corrective_steps
 from skh._numba.iterate_history import IterateHistory
 from skh._numba.quantized_rows import LEVELS, combine_rows_and_search, error_of_sum, take_in
-from skh._numba.single_precision import SINGLE, SINGLE_BLOCK, single_precision_steps
+from skh._numba.single_precision import SINGLE_BLOCK, single_precision_steps
 from skh._numba.vertex_search import HIDDEN
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
@@ -42,7 +42,7 @@ class SingleBlend:
 
     def __init__(self, target: Target, single: SingleTarget, n: int) -> None:
         d, M = target.X.shape
-        self._target, self._errors = target, np.full(n + 1, SINGLE + single.error)
+        self._target, self._errors = target, np.full(n + 1, single.mu_error)
         self._gap = -single.mu
         points = single, target.X, target.mean_map.partial, target.scales
         history = np.empty((d, n)), np.empty(n), self._errors
@@ -88,8 +88,8 @@ class SingleCombine:
         exact = target.X, target.scales, centres
         self._to_add = *rows, *boxes, single.X, single.scales, *exact
         self._to_search = self._gap, low, self._mu, *rows, order, *exact, *target.mean_map.partial
-        fixed = 0.5 / LEVELS + single.error + SCORE_ROUNDING
-        self._bounds = float(single.mu.max()) + single.error, fixed
+        fixed = 0.5 / LEVELS + single.error + single.mu_error + SCORE_ROUNDING
+        self._bounds = float(single.mu.max()) + single.mu_error, fixed
         self._chosen: Indices = np.empty(0, np.intp)
         self._full: FullCombine | None = None
         self._wasted = 0.0  # kernel values beyond the cost of the full search so far

@@ -31,7 +31,8 @@ class SingleTarget(NamedTuple):
     X: Single
     mu: Single
     scales: Single
-    error: float  # bound on the error of a kernel value, and of a value of the mean map
+    error: float  # bound on the error of a kernel value
+    mu_error: float  # and of a value of the mean map
 
     @property
     def reach(self) -> float:
@@ -53,4 +54,4 @@ class SingleTarget(NamedTuple):
         single, centre = np.empty(X.shape, np.float32), low + 0.5 * (high - low)
         in_threads(to_single, X.size)(single, X, centre, np.sqrt(unit))
         mu, mu_error = mean_map.in_single_precision()
-        return cls(single, mu, np.array([rates / unit, weights], np.float32), error + mu_error)
+        return cls(single, mu, np.array([rates / unit, weights], np.float32), error, mu_error)

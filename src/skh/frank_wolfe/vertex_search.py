@@ -63,7 +63,7 @@ class Target:
         """Index of the first vertex, the maximum of the mean map (g_0 = 0)."""
         if self.mean_map.is_known or self.single is None:
             return int(self.mu.argmax())
-        return self.mean_map.highest(self.single.mu, self.single.error)
+        return self.mean_map.highest(self.single.mu, self.single.mu_error)
 
 
 class BlendingSearch(Protocol):

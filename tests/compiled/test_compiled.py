@@ -90,11 +90,10 @@ def test_search_equals_argmin(M):
 
 
 @pytest.mark.parametrize("size", [1, 60, 1024, 5_001])
-def test_bounds_and_first_highest_are_those_of_numpy(size):
+def test_bounds_are_those_of_numpy(size):
     X = np.random.default_rng(size).integers(-9, 9, (3, size)).astype(float)  # many ties
     low, high = _numba.extrema.bounds(X)
     np.testing.assert_array_equal((low, high), (X.min(axis=1), X.max(axis=1)))
-    assert _numba.extrema.first_highest(X[0]) == X[0].argmax()
 
 
 def test_search_breaks_ties_by_the_first_index():

@@ -9,7 +9,8 @@ from test_vertex_search import assert_the_same
 import oracles
 import skh
 from skh.frank_wolfe.point_blocks import LARGE_BLOCK, SMALL_BLOCK, Blocks
-from skh.frank_wolfe.single_precision_search import SingleCombine, SingleTarget
+from skh.frank_wolfe.search_mean_map import SearchMeanMap
+from skh.frank_wolfe.single_precision_search import SingleCombine
 from skh.frank_wolfe.vertex_search import FullCombine, Target
 from skh.gaussians.hilbert_curve import coarse_hilbert_order
 from skh.kernels.simplex_qp import SimplexQP
@@ -79,13 +80,13 @@ def wide_problem(seed, M=3000):
     half = rng.uniform(2, 9, M // 8)
     x = rng.permutation(np.concatenate([half, -half] * 4))
     mu = np.exp(-np.abs(np.abs(x) - 8.0))
-    return Target(x[None], mu, 1.0, np.array([[0.5], [1.0]]))
+    return Target(x[None], SearchMeanMap(mu), 1.0, np.array([[0.5], [1.0]]))
 
 
 def searches(target):
     """The full and the quantized search, each with all weight on a point near the origin."""
     middle = np.array([np.argmin(np.abs(target.X[0]))])
-    for make in (FullCombine, lambda t, n: SingleCombine(t, SingleTarget.of(t), n)):
+    for make in (FullCombine, lambda t, n: SingleCombine(t, t.single, n)):
         search, qp = make(target, 1), SimplexQP(1)
         qp.add(search.add(middle), 0.0)
         yield search, lambda search=search, qp=qp: search(qp, 1.0)
@@ -115,7 +116,7 @@ def test_rows_are_kept_only_in_blocks_within_reach():
     p = oracles.random_mixture(100, 2, np.random.default_rng(0))
     for variance, least, most in ((1.0, 0.3, 0.7), (0.1, 0.05, 0.4), (100.0, 1.0, 1.0)):
         target = Target.of(skh.GaussianKernel(variance), p, p.sample(10_000, rng=0)[0])
-        search = SingleCombine(target, SingleTarget.of(target), 50)
+        search = SingleCombine(target, target.single, 50)
         chosen = np.arange(50)
         for k in range(50):
             search.add(chosen[: k + 1])

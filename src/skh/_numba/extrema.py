@@ -42,19 +42,6 @@ def highest(a):
 
 
 @compiled
-def first_highest(a):
-    """``argmax(a)``, the first one in case of a tie."""
-    lows = np.empty(count_blocks(a.size))  # of -a
-    for b in prange(lows.size):
-        lows[b] = -highest(a[b * BLOCK : (b + 1) * BLOCK])
-    best = first_lowest(lows)
-    i = best * BLOCK
-    while -a[i] != lows[best]:
-        i += 1
-    return i
-
-
-@compiled
 def bounds(X):
     """``X.min(axis=1), X.max(axis=1)``."""
     d, M = X.shape

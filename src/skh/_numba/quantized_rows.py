@@ -8,17 +8,24 @@ block stores rows only of the vertices within reach: ``levels[b, i]`` belongs to
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from skh._numba.compiling import compiled, full_vectors
+from skh._numba.exponential import exp32
+from skh._numba.extrema import lowest
 from skh._numba.kernel_rows import kernel_row
+from skh._numba.partial_mean_map import PartialMeanMap
 from skh._numba.single_precision import (
+    LIKELY,
+    SINGLE,
     add_exp32,
     lowest_of,
-    points_below,
     single_precision_squares,
     winner,
 )
+from skh._numba.vectors import fill, set_scaled
 
 LEVELS = 65535  # quantized kernel values are multiples of 1 / LEVELS, stored as 16-bit integers
 
@@ -37,15 +44,22 @@ def squared_distance_to_box(low, high, b, c):
 
 
 @compiled
-def set_levels(out, q, row, scales):
-    """Quantize the kernel at squared distances ``q`` to 0..LEVELS; ``row`` is scratch."""
-    levels, half = np.float32(LEVELS), np.float32(0.5)
-    for m in range(row.size):
-        row[m] = half
-    for s in range(scales.shape[1]):
-        add_exp32(row, q, levels * scales[1, s], scales[0, s])
+def set_levels(out, row, q, height, rate):  # pragma: no cover - intrinsic
+    """Quantize ``row + height * exp(-rate * q)``, of values from 0.5 to LEVELS + 0.5."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    most = np.float32(LEVELS)
     for m in range(out.size):
-        out[m] = np.uint16(min(row[m], levels))
+        out[m] = np.uint16(min(row[m] + height * exp32(-rate * q[m]), most))
+
+
+@compiled
+def quantize(out, q, row, scales):
+    """Quantize the kernel at squared distances ``q`` to 0..LEVELS; ``row`` is scratch."""
+    levels, last = np.float32(LEVELS), scales.shape[1] - 1
+    fill(row, np.float32(0.5))
+    for s in range(last):
+        add_exp32(row, q, levels * scales[1, s], scales[0, s])
+    set_levels(out, row, q, levels * scales[1, last], scales[0, last])
 
 
 @compiled
@@ -62,7 +76,7 @@ def add_row(levels, owner, filled, X, low, high, scales, reach, vertex, c):
         single_precision_squares(q, X, lo, hi, c)
         if nearest > DOUBT * far and lowest_of(q, row) > far:
             continue
-        set_levels(levels[b, i, : hi - lo], q, row, scales)
+        quantize(levels[b, i, : hi - lo], q, row, scales)
         owner[b, i] = vertex
         filled[b] += 1
 
@@ -114,13 +128,11 @@ def add_levels(out, levels, rows, a):  # pragma: no cover - intrinsic
 
 @compiled
 def rows_with_weight(rows, a, owner, w):
-    """Collect rows of non-zero weight, and the weight per level; pad with zeros to fours."""
+    """Collect rows of non-zero weight, and the weights; pad with zeros to fours."""
     k = 0
     for i in range(owner.size):
-        weight = w[owner[i]]
-        if weight != 0.0:
-            rows[k], a[k] = i, weight / LEVELS
-            k += 1
+        rows[k], a[k] = i, w[owner[i]]
+        k += a[k] != 0.0
     while k % 4 > 0:
         rows[k], a[k] = 0, 0.0
         k += 1
@@ -128,20 +140,39 @@ def rows_with_weight(rows, a, owner, w):
 
 
 @compiled
-def combine_rows(gap, lows, mu, levels, owner, filled, w):
-    """``gap = sum_i w[i] row_i - mu``, and its minimum in each block."""
-    size, backwards = levels.shape[2], np.count_nonzero(w) % 2  # blocks visited last are cached
+def lower(low, x):
+    """``low = minimum(low, x)``."""
+    for m in range(low.size):
+        low[m] = x[m] if x[m] < low[m] else low[m]
+
+
+@compiled
+def combine_rows(gap, low, mu, levels, owner, filled, w):
+    """``gap = sum_i w[i] row_i - mu`` by blocks, and the minimum of the blocks at each place."""
+    B, backwards = filled.size, np.count_nonzero(w) % 2  # blocks visited last are cached
     rows, a = np.empty(w.size + 3, np.intp), np.empty(w.size + 3, np.float32)
-    scratch = np.empty(size, np.float32)
-    for i in range(lows.size):
-        b = lows.size - 1 - i if backwards else i
-        lo, hi = b * size, min((b + 1) * size, mu.size)
-        block, target = gap[lo:hi], mu[lo:hi]
-        for m in range(block.size):
-            block[m] = -target[m]
-        k = rows_with_weight(rows, a, owner[b, : filled[b]], w)
-        add_levels(block, levels[b], rows[:k], a[:k])
-        lows[b] = lowest_of(block, scratch)
+    per_level = np.empty(w.size, np.float32)
+    set_scaled(per_level, w, 1.0 / LEVELS)
+    fill(low, np.float32(np.inf))
+    for i in range(B):
+        b = B - 1 - i if backwards else i
+        set_scaled(gap[b], mu[b], np.float32(-1.0))
+        k = rows_with_weight(rows, a, owner[b, : filled[b]], per_level)
+        add_levels(gap[b], levels[b], rows[:k], a[:k])
+        lower(low, gap[b])
+
+
+@compiled
+def points_below(found, gap, low, order, worst):
+    """Write the search points with ``gap <= worst`` to ``found``; return their number."""
+    count, worst = 0, np.float32(worst)
+    for m in range(low.size):
+        if low[m] <= worst:
+            for b in range(len(gap)):
+                if gap[b, m] <= worst:
+                    found[count] = order[b * low.size + m]
+                    count += 1
+    return count
 
 
 @compiled
@@ -155,20 +186,48 @@ def columns(X, which):
 
 
 @compiled
+def error_of_sum(top, fixed, rows, mmd2):
+    """Error bound of a gap for rows added four at a time: between -mu >= -top and the MMD."""
+    return fixed + (rows / 4 + 12) * (top + sqrt(max(mmd2, 0.0))) * SINGLE
+
+
+@compiled
 def combine_rows_and_search(
-    gap, lows, single_mu, levels, owner, filled, order, X, mu, scales, centres, active, w, error
+    gap,
+    low,
+    rough_mu,
+    levels,
+    owner,
+    filled,
+    order,
+    X,
+    scales,
+    centres,
+    mu,
+    Y,
+    bumps,
+    heights,
+    rates,
+    active,
+    w,
+    error,
 ):
-    """`combine_and_search` for the weights ``w`` of ``centres``; returns the same as `decide`.
+    """`combine_and_search` for the weights ``w`` of ``centres``; also returns mu and a number.
 
     The exact score of the points with the lowest approximate score is a bar: points whose
-    approximate score exceeds it by more than ``error`` cannot win.  Approximate arrays are in the
-    order of the blocks, whose point m is search point ``order[m]``.
+    approximate score exceeds it by more than ``error`` cannot win.  So points within LIKELY errors
+    of the lowest score usually suffice.  The last number returned is that of kernel values.
+    Approximate arrays are in the order of the blocks, whose point m is search point ``order[m]``;
+    ``mu`` to ``rates`` are those of `PartialMeanMap`.
     """
-    combine_rows(gap, lows, single_mu, levels, owner, filled, w)
-    size, keep = levels.shape[2], np.ones(active.size)
-    exact = X, mu, scales, columns(centres, active), keep, w[active]
-    lowest = order[points_below(gap, lows, size, lows.min())]
-    j, value, tried = winner(lowest, *exact)
-    points = order[points_below(gap, lows, size, value - mu[j] + error)]
-    j, value, count = winner(points, *exact)
-    return j, value, tried + count
+    combine_rows(gap, low, rough_mu, levels, owner, filled, w)
+    mean_map, found = PartialMeanMap(mu, Y, bumps, heights, rates), np.empty(order.size, np.intp)
+    keep, vertices, step = np.ones(active.size), columns(centres, active), w[active]
+    worst, count = lowest(low.copy()) + LIKELY * error, 0
+    while True:
+        more = points_below(found, gap, low, order, worst)
+        j, g, mean = winner(found[:more], X, mean_map, scales, vertices, keep, step)
+        count, bar = count + more, g - mean + error
+        if bar <= worst:
+            return j, g, mean, count * active.size
+        worst = bar

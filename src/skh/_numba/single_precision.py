@@ -16,6 +16,7 @@ from skh._numba.exponential import ONE, ZERO, exp32
 from skh._numba.extrema import lowest
 from skh._numba.iterate_history import look_at, take_step
 from skh._numba.kernel_rows import BLOCK, count_blocks, kernel_block, squared_distances
+from skh._numba.partial_mean_map import mean_map_at
 
 SINGLE_BLOCK = 4 * BLOCK  # points; they take half the memory or a quarter
 LIKELY = 1.25  # points within LIKELY errors of the lowest gap are evaluated first
@@ -24,8 +25,8 @@ SINGLE = 2.0**-24  # relative rounding error in single precision
 
 
 @compiled
-def to_single(out, out_mu, X, mu, centre, scale):
-    """``out = scale (X - centre)``, computed in double precision, and ``out_mu = mu``."""
+def to_single(out, X, centre, scale):
+    """``out = scale (X - centre)``, computed in double precision."""
     d, M = X.shape
     for b in prange(count_blocks(M)):
         lo, hi = b * BLOCK, min((b + 1) * BLOCK, M)
@@ -33,8 +34,6 @@ def to_single(out, out_mu, X, mu, centre, scale):
             row, x, c = out[j, lo:hi], X[j, lo:hi], centre[j]
             for i in range(row.size):
                 row[i] = scale * (x[i] - c)
-        for i in range(lo, hi):
-            out_mu[i] = mu[i]
 
 
 @compiled
@@ -126,15 +125,15 @@ def replay_four(r, s, t, u, keep, step):
 
 
 @compiled
-def winner(points, X, mu, scales, centres, keep, step):
+def winner(points, X, mean_map, scales, centres, keep, step):
     """Argmin of the exact ``g - mu`` among some points, the first one in case of a tie.
 
-    Also returns g there, inf for no points, and the number of kernel evaluations.  ``centres``,
-    ``keep`` and ``step`` are the vertices and step sizes that make up g.
+    Also returns g, inf for no points, and mu there.  ``centres``, ``keep`` and ``step`` are the
+    vertices and step sizes that make up g.
     """
     k = step.size
     rows, q = np.zeros((4, k)), np.empty(k)
-    best, arg, value = np.inf, 0, np.inf
+    arg, value, mean = 0, np.inf, 0.0
     for first in range(0, points.size, 4):
         four = points[first : first + 4]
         for i in range(four.size):
@@ -142,15 +141,16 @@ def winner(points, X, mu, scales, centres, keep, step):
         g = replay_four(rows[0], rows[1], rows[2], rows[3], keep, step)
         for i in range(four.size):
             m = four[i]
-            gap = g[i] - mu[m]
+            mu = mean_map_at(mean_map, m)
+            gap, best = g[i] - mu, value - mean
             if gap < best or (gap == best and m < arg):
-                best, arg, value = gap, m, g[i]
-    return arg, value, k * points.size
+                arg, value, mean = m, g[i], mu
+    return arg, value, mean
 
 
 @compiled
-def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep, step):
-    """The argmin of the exact ``g - mu``, g there and the number of kernel evaluations.
+def decide(args, values, means, gap, lows, error, X, mean_map, scales, centres, keep, step):
+    """The argmin of the exact ``g - mu``, g and mu there and the number of points evaluated.
 
     ``args`` are the winners among the likely points of each thread's share.  As ``gap`` has an
     error of at most ``error``, the best of them usually rules out all other points; otherwise every
@@ -158,19 +158,20 @@ def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep,
     """
     s = 0
     for i in range(1, args.size):
-        ours, theirs = values[i] - mu[args[i]], values[s] - mu[args[s]]
+        ours, theirs = values[i] - means[i], values[s] - means[s]
         if ours < theirs or (ours == theirs and args[i] < args[s]):
             s = i
-    worst = values[s] - mu[args[s]] + error
+    worst = values[s] - means[s] + error
     if worst <= lows.min() + LIKELY * error:
-        return args[s], values[s], counts.sum()
+        return args[s], values[s], means[s], 0
     points = points_below(gap, lows, SINGLE_BLOCK, worst)
-    return winner(points, X, mu, scales, centres, keep, step)
+    j, g, mu = winner(points, X, mean_map, scales, centres, keep, step)
+    return j, g, mu, points.size
 
 
 @compiled
 def single_precision_steps(
-    history, k, n, gap, lows, single, X, mu, scales, centres, keep, errors, shares, futile
+    history, k, n, gap, lows, single, X, mean_map, scales, centres, keep, errors, shares, futile
 ):
     """`full_steps` in single precision, until a search needs more than ``futile`` exact kernels.
 
@@ -178,7 +179,8 @@ def single_precision_steps(
     ``keep`` record the steps.  Returns the number of steps and of exact kernels in the last search.
     """
     total, found = 0, np.empty((shares, gap.size), np.intp)
-    args, values, counts = np.zeros(shares, np.intp), np.empty(shares), np.empty(shares, np.intp)
+    args, counts = np.zeros(shares, np.intp), np.empty(shares, np.intp)
+    values, means = np.empty(shares), np.empty(shares)
     while k < n and total <= futile and take_step(history, k):
         j, step = history.vertices[k], history.steps[k]
         c, keep[k] = single.X[:, j].copy(), 1.0 - step
@@ -191,13 +193,15 @@ def single_precision_steps(
             first, last = s * lows.size // shares, (s + 1) * lows.size // shares
             low = blend_blocks(gap, lows, first, last, single.X, single.mu, single.scales, c, step)
             worst = low + LIKELY * error
-            count = find_below(found[s], gap, lows, first, last, SINGLE_BLOCK, worst)
-            likely = found[s, :count]
-            args[s], values[s], counts[s] = winner(likely, X, mu, scales, taken, kept, taking)
-        j, g, total = decide(
-            args, values, counts, gap, lows, error, X, mu, scales, taken, kept, taking
+            counts[s] = find_below(found[s], gap, lows, first, last, SINGLE_BLOCK, worst)
+            likely = found[s, : counts[s]]
+            exact = winner(likely, X, mean_map, scales, taken, kept, taking)
+            args[s], values[s], means[s] = exact
+        j, g, mu, count = decide(
+            args, values, means, gap, lows, error, X, mean_map, scales, taken, kept, taking
         )
-        look_at(history, k, j, g, mu[j])
+        look_at(history, k, j, g, mu)
+        total = k * (counts.sum() + count)
     return k, total
 
 
@@ -206,7 +210,7 @@ def next_error(error, single, step, mmd2, next_mmd2):
     """Bound on the error of a gap after one more step; the gap itself is at most the MMD."""
     most = sqrt(max(mmd2, next_mmd2, 0.0))
     rounding = ((6 + single.scales.shape[1]) * most + 12 * step) * SINGLE
-    return (1.0 - step) * error + step * single.error + rounding
+    return (1.0 - step) * error + step * (single.error + single.mu_error) + rounding
 
 
 @compiled

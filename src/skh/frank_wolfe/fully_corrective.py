@@ -43,11 +43,24 @@ class CorrectiveIterate(Iterate):
         j, k = self._vertex, self._k
         self._chosen[k] = j
         self._k += 1
-        self._qp.add(self.search.add(self._chosen[: k + 1]), self._target.mu[j], ridge)
+        self._qp.add(self.search.add(self._chosen[: k + 1]), self._target.mean_map.at(j), ridge)
 
     def _gap(self) -> float:
         """Frank-Wolfe gap: the level of the active points minus that of the vertex."""
-        return float(self._qp.level - (self._g - self._target.mu[self._vertex]))
+        return float(self._qp.level - (self._g - self._target.mean_map.at(self._vertex)))
+
+    def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
+        """Take steps in one compiled call as far as possible, unless ``tol`` must be checked."""
+        if tol is not None or self._k:
+            return super().run(n, tol)
+        mmd2, chosen = np.empty(n), self._chosen[:n]
+        chosen[0] = self._vertex
+        self._vertex, self._g = self.search.corrective_steps(self._qp, chosen, mmd2)
+        k = self._k = self._qp.size
+        trace = np.sqrt(np.maximum(mmd2, 0.0))
+        if k and self._qp.w[k - 1] == 0.0:
+            return trace[: k - 1], Stop.PRECISION
+        return self.continue_from(k, trace)
 
     @property
     def mmd2(self) -> float:
@@ -81,7 +94,7 @@ class ProtectedIterate(CorrectiveIterate):
         """Take all steps in one compiled call if ``tol`` is None and full rows are stored."""
         rows = self.search.kept_rows
         if tol is not None or rows is None or n != len(self._chosen):
-            return super().run(n, tol)
+            return Iterate.run(self, n, tol)
         return self._run_compiled(rows), Stop.POINTS
 
     def _run_compiled(self, rows: KeptRows) -> Array:
@@ -144,7 +157,7 @@ class FullyCorrective:
         """Line 1: the iterate g_0 = 0."""
         if self.ridge == self.min_ess == 0.0:
             return CorrectiveIterate(target, n)
-        if n > target.mu.size:
-            raise ValueError(f"search_points must be at least n = {n}, got {target.mu.size}")
+        if n > target.size:
+            raise ValueError(f"search_points must be at least n = {n}, got {target.size}")
         ridge = resolution(n, len(target.X)) if self.ridge is None else self.ridge
         return ProtectedIterate(target, n, min(ridge, MAX_RIDGE), self.min_ess)

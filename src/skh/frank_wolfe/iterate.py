@@ -83,8 +83,13 @@ class Iterate(ABC):
 
     def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
         """Lines 2 to 7: make at most n moves; return the MMD after each and why it stopped."""
-        trace = np.empty(n)
-        for k in range(n):
+        return self.continue_from(0, np.empty(n), tol)
+
+    def continue_from(
+        self, first: int, trace: Array, tol: float | None = None
+    ) -> tuple[Array, Stop]:
+        """`run` after the ``first`` moves, whose MMDs are in ``trace``."""
+        for k in range(first, len(trace)):
             if not self.move():
                 return trace[:k], Stop.PRECISION
             trace[k] = root(self.mmd2)

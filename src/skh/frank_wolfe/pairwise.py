@@ -93,7 +93,7 @@ class PairwiseIterate(Iterate):
         self._k += 1
         row = self.search.add(self._chosen[: k + 1])
         q.K[k, : k + 1] = q.K[: k + 1, k] = row
-        q.c[k] = self._target.mu[self._vertex]
+        q.c[k] = self._target.mean_map.at(self._vertex)
         return k
 
     def _step(self, i: int, gap: float) -> None:
@@ -124,7 +124,7 @@ class PairwiseIterate(Iterate):
     def _gap(self) -> float:
         """Frank-Wolfe gap: the mean level of the weights minus that of the vertex."""
         q = self._weights
-        return float(q.w @ q.gradient - (self._g - self._target.mu[self._vertex]))
+        return float(q.w @ q.gradient - (self._g - self._target.mean_map.at(self._vertex)))
 
     @property
     def mmd2(self) -> float:

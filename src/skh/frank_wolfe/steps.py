@@ -27,7 +27,7 @@ class BlendedIterate(Iterate):
 
     def __init__(self, target: Target, sizes: Array) -> None:
         first = target.first
-        self._history = IterateHistory.start(sizes, first, float(target.mu[first]), target.norm2)
+        self._history = IterateHistory.start(sizes, first, target.mean_map.at(first), target.norm2)
         self._k = 0
         self.search = blending_search(target, len(sizes))
 

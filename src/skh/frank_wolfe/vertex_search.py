@@ -14,38 +14,56 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from skh._numba.extrema import first_highest
 from skh._numba.iterate_history import IterateHistory
 from skh._numba.kernel_rows import kernel_row
 from skh._numba.vertex_search import HIDDEN, catch_up, combine_and_search, full_steps
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
+from skh.frank_wolfe.search_mean_map import SearchMeanMap
+from skh.frank_wolfe.single_target import SingleTarget
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.base import Kernel
+from skh.kernels.simplex_qp import SimplexQP
 
 SCORE_ROUNDING = 1e-11  # error of a score or squared MMD after some ten thousand steps
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Mean element of a mixture, evaluated at M search points."""
+    """Mean element of a mixture, at M search points."""
 
     X: Array  # (d, M): the search points in the kernel's coordinates
-    mu: Array  # (M,): the mean map there
+    mean_map: SearchMeanMap  # the mean map there
     norm2: float  # the squared norm of the mean element
     scales: Array  # (2, S): the rates and weights of the kernel's Gaussians
 
     @classmethod
     def of(cls, kernel: Kernel, p: GaussianMixture, x: Array) -> Target:
-        """Evaluate the mean element of ``p`` at the rows of ``x``."""
+        """Take the mean element of ``p`` at the rows of ``x``."""
         X = kernel.coordinates_of(x)
-        return cls(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
+        return cls(X, SearchMeanMap.of(kernel, p, X), kernel.mean_norm2(p), kernel.scales)
+
+    @property
+    def size(self) -> int:
+        """Number of search points."""
+        return int(self.X.shape[1])
+
+    @property
+    def mu(self) -> Array:
+        """Mean map at all search points, (M,)."""
+        return self.mean_map.everywhere()
+
+    @cached_property
+    def single(self) -> SingleTarget | None:
+        """The same in single precision, or None if that is too coarse."""
+        return SingleTarget.of(self.X, self.mean_map, self.scales)
 
     @cached_property
     def first(self) -> int:
         """Index of the first vertex, the maximum of the mean map (g_0 = 0)."""
-        find = in_threads(first_highest, self.mu.size)  # NumPy is as fast, but single-threaded
-        return int(self.mu.argmax() if find is first_highest else find(self.mu))
+        if self.mean_map.is_known or self.single is None:
+            return int(self.mu.argmax())
+        return self.mean_map.highest(self.single.mu, self.single.mu_error)
 
 
 class BlendingSearch(Protocol):
@@ -90,6 +108,13 @@ class CombiningSearch(Protocol):
         """Return the next vertex for these weights, and the value of the iterate there."""
         ...
 
+    def corrective_steps(self, qp: SimplexQP, chosen: Indices, mmd2: Array) -> tuple[int, float]:
+        """Take fully corrective steps from ``chosen[0]``, in one compiled call, as far as it goes.
+
+        Sets all arguments; returns the next vertex, and the value of the iterate there.
+        """
+        ...
+
     @property
     def kept_rows(self) -> KeptRows | None:
         """Full kernel rows for compiled loops, or None if they are not stored."""
@@ -100,9 +125,9 @@ class FullBlend:
     """A `BlendingSearch` at all points in double precision."""
 
     def __init__(self, target: Target) -> None:
-        self._g = np.zeros(target.mu.size)
+        self._g = np.zeros(target.size)
         self._arrays = self._g, target.mu, target.X, target.scales
-        self._steps = in_threads(full_steps, target.mu.size)
+        self._steps = in_threads(full_steps, target.size)
         self._threads = get_threads()
 
     def run(self, history: IterateHistory, k: int, n: int) -> int:
@@ -117,13 +142,13 @@ class FullBlend:
 class FullCombine:
     """A `CombiningSearch` at all points in double precision; stores the kernel rows."""
 
-    def __init__(self, target: Target, n: int, mu: Array | None = None) -> None:
-        """``mu``, if given, is the target's mean map with some points already hidden."""
-        M = target.mu.size
-        self._target = target
-        self.kept_rows = KeptRows(
-            np.empty((n, M)), np.empty(M), target.mu.copy() if mu is None else mu
-        )
+    def __init__(self, target: Target, n: int) -> None:
+        self._target, M = target, target.size
+        self.kept_rows = KeptRows(np.empty((n, M)), np.empty(M), target.mu.copy())
+
+    def corrective_steps(self, qp: SimplexQP, chosen: Indices, mmd2: Array) -> tuple[int, float]:
+        """Take no step."""
+        return int(chosen[0]), 0.0
 
     def add(self, chosen: Indices) -> Array:
         """Add the last of the chosen points; return its kernel values to all of them."""

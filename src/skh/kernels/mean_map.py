@@ -6,6 +6,7 @@ Each component and scale adds a bump :math:`h \exp(-|A x - b|^2 / 2)` with the i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -52,40 +53,75 @@ class AlignedMeanMap(NamedTuple):
         return out
 
 
-def mean_map(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:
-    """Mean map of ``p`` for scales of these ``variances`` and ``weights`` at the columns of X."""
-    out = np.zeros(X.shape[1])
-    add = _add_spherical if p.covariances.ndim < 2 else _add_whitened
-    add(out, p, X, variances, weights)
-    return out
+class Bumps(NamedTuple):
+    r"""Spherical bumps :math:`h_i \exp(-r_i |X - c_i|^2)`, and points to add them at."""
+
+    X: Array  # (d, M)
+    centres: Array  # (d, m)
+    heights: Array  # (m,)
+    rates: Array  # (m,)
+
+    def add_to(self, out: Array) -> None:
+        """Add all bumps at all points to ``out``, in order."""
+        add = in_threads(add_gaussians, out.size)
+        add(out, self.X, self.centres.T, self.heights, self.rates)
 
 
-def _add_spherical(
-    out: Array, p: GaussianMixture, X: Array, variances: Array, weights: Array
-) -> None:
-    add = in_threads(add_gaussians, out.size)
+def spherical_bumps(
+    p: GaussianMixture, X: Array, variances: Array, weights: Array
+) -> list[Bumps] | None:
+    """Mean map of ``p`` as a sum over all; None if it has one matrix per component.
+
+    A matrix for all components whitens the points, once for each scale.
+    """
+    if p.covariances.ndim == 3:
+        return None
+    if p.covariances.ndim < 2:
+        return [_of_spheres(p, X, variances, weights)]
+    return [
+        Bumps(
+            A @ X,
+            np.ascontiguousarray((p.means @ A.T).T),
+            weight * (p.weights * determinant),
+            np.full(len(p), 0.5),
+        )
+        for A, weight, determinant in _whitened(p, variances, weights)
+    ]
+
+
+def _of_spheres(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Bumps:
+    centres = np.ascontiguousarray(np.tile(p.means.T, (1, len(variances))))
+    heights, rates = [], []
     for variance, weight in zip(variances.tolist(), weights.tolist(), strict=True):
         b = np.broadcast_to(1 + p.covariances / variance, p.weights.shape)
-        heights = weight * (p.weights * b ** (-p.d / 2))
-        add(out, X, p._means, heights, 0.5 / (variance * b))
+        heights.append(weight * (p.weights * b ** (-p.d / 2)))
+        rates.append(0.5 / (variance * b))
+    return Bumps(X, centres, np.concatenate(heights), np.concatenate(rates))
 
 
-def _add_whitened(
-    out: Array, p: GaussianMixture, X: Array, variances: Array, weights: Array
-) -> None:
-    """One matrix for all components, by which points are whitened, or one for each."""
+def _whitened(
+    p: GaussianMixture, variances: Array, weights: Array
+) -> Iterator[tuple[Array, float, Array]]:
+    """Inverse roots of the widened covariances, weights and determinants, scale by scale."""
     S = np.divide.outer(p.covariances, variances)
     W, determinants = whitener(identity(p.d) + np.moveaxis(S, -1, 0))
     for variance, weight, root, determinant in zip(
         variances.tolist(), weights.tolist(), W, determinants, strict=True
     ):
-        A = root / variance**0.5
-        if A.ndim == 3:
-            heights = weight * p.weights * determinant
-            in_threads(add_skewed_gaussians, out.size)(out, X, p._means, heights, A)
-        else:
-            heights, rates = weight * (p.weights * determinant), np.full(len(p), 0.5)
-            in_threads(add_gaussians, out.size)(out, A @ X, p.means @ A.T, heights, rates)
+        yield root / variance**0.5, weight, determinant
+
+
+def mean_map(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> Array:
+    """Mean map of ``p`` for scales of these ``variances`` and ``weights`` at the columns of X."""
+    out = np.zeros(X.shape[1])
+    bumps = spherical_bumps(p, X, variances, weights)
+    if bumps is None:
+        add = in_threads(add_skewed_gaussians, out.size)
+        for A, weight, determinant in _whitened(p, variances, weights):
+            add(out, X, p._means, weight * p.weights * determinant, A)
+    for part in bumps or ():
+        part.add_to(out)
+    return out
 
 
 def aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:

@@ -38,6 +38,11 @@ class SimplexQP:
         self.objective = 0.0  # w'Kw - 2c'w at the optimum
 
     @property
+    def size(self) -> int:
+        """Number of vertices."""
+        return self._n
+
+    @property
     def active(self) -> Indices:
         """Indices of the vertices with positive weight."""
         return self._active[: self._a]

@@ -53,6 +53,7 @@ def test_the_ten_minutes_work_as_written(tmp_path, monkeypatch):
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     check, run = re.findall(r"^\$ skh (.*)$", page, re.MULTILINE)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # folders of models join it
     scope = {}
     exec(cells[0], scope)
     (tmp_path / "model.py").write_text(program)

@@ -37,7 +37,7 @@ def test_the_page_works_as_written(tmp_path, monkeypatch):
         "date,return\n1997-01-03,1.98026\n1997-01-06,-1.98026\n1997-01-07,-2.02027\n"
     )
     for line in re.findall(r"\$ skh (.*)", "".join(blocks("console"))):
-        arguments = line.replace("--seconds 20", "--seconds 0.2 --repeats 2").split()
+        arguments = line.replace("--seconds 120", "--seconds 0.2 --repeats 2").split()
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, f"skh {line}: {result.output}"
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}

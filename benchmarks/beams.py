@@ -1,6 +1,6 @@
 """Beams per second of the laser models: 180 beams on a map of 800 by 800 cells.
 
-    python benchmarks/beams.py [--states 200] [--repeats 7]
+    python benchmarks/beams.py [--states 200] [--repeats 7] > benchmarks/tables/beams.md
 
 Rates are per core (the kernels run on one thread) and the best of some repeats, so that other work
 on the machine counts little; ratios are to `numpy.exp` of as many numbers.
@@ -9,6 +9,7 @@ on the machine counts little; ratios are to `numpy.exp` of as many numbers.
 from __future__ import annotations
 
 import argparse
+from datetime import date
 from functools import partial
 from time import perf_counter
 
@@ -59,12 +60,14 @@ def main() -> None:
     angles = np.linspace(-np.pi / 2, np.pi / 2, BEAMS)
     beams = chosen.states * BEAMS
     yardstick = best_seconds(lambda: np.exp(np.linspace(-1.0, 0.0, beams)), chosen.repeats)
+    print(f"<!-- python benchmarks/beams.py; {date.today()} -->\n")
+    print("| model | million beams per second | times numpy.exp |\n|---|---|---|")
     for kind in (BeamModel, LikelihoodFieldModel):
         laser = kind(grid, angles, max_range=80.0, max_beams=BEAMS)
         y = laser.observe(states[0], rng)
         seconds = best_seconds(partial(laser.log_likelihood, states, y), chosen.repeats)
-        ratio = seconds / yardstick
-        print(f"{kind.__name__:22s} {beams / seconds:12,.0f} beams/s  {ratio:8.1f} times numpy.exp")
+        rate = beams / seconds / 1e6
+        print(f"| {kind.__name__} | {rate:.2g} | {seconds / yardstick:.2g} |")
 
 
 if __name__ == "__main__":

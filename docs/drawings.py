@@ -83,13 +83,13 @@ def how_it_works():
 def kernels():
     """Kernels that are too narrow, right and too wide."""
     p = example_mixture()
-    figure = Figure((10.0, 3.6), layout="constrained")
+    figure = Figure((10.0, 3.8), layout="constrained")
     names = {0.01: "too narrow", 1.0: "about right", 100.0: "too wide"}
     for axis, (variance, name) in zip(figure.subplots(1, 3), names.items(), strict=True):
-        shade(axis, p)
+        shade(axis, p, -5.5, 5.5)
         rule = skh.FWQuad(skh.GaussianKernel(variance), skh.FullyCorrective())
         dots(axis, rule(p, 40, rng=0))
-        axis.set_title(f"variance {variance:g}: {name}")
+        axis.set(xlim=(-5.5, 5.5), ylim=(-5.5, 5.5), title=f"variance {variance:g}: {name}")
     save(figure, "kernels")
 
 
@@ -248,7 +248,7 @@ def starry_night():
 
 def lost():
     """The corridor of the example: equal doors, one odd gap, and the two starts."""
-    figure = Figure((9.0, 1.7), layout="constrained")
+    figure = Figure((9.0, 2.7), layout="constrained")
     axis = figure.subplots()
     axis.bar(np.r_[np.arange(0, 37, 6), 45, 51], 1, 1.2, color=GREY, label="doors")
     axis.plot(6, 0.5, "o", color=BLUE, ms=11, label="right start")
@@ -258,7 +258,7 @@ def lost():
         xlabel="corridor / m",
         title="All doors look the same; the gap before the last two is odd",
     )
-    axis.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.45))
+    figure.legend(frameon=False, ncols=3, loc="outside lower center")
     save(figure, "lost")
 
 

@@ -11,17 +11,14 @@ import skh
 ROOT = Path(__file__).parents[1]
 
 
-def on_page(page):
-    """Run the first code block of a page; return its namespace."""
-    code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
-    scope = {}
-    exec(code.group(1), scope)
+def on_page(page, **scope):
+    """Run all code blocks of a page; return their namespace."""
+    *_, scope = all_on_page(page, **scope)
     return scope
 
 
-def all_on_page(page):
+def all_on_page(page, **scope):
     """Run all code blocks of a page one after the other; yield their namespace after each."""
-    scope = {}
     for code in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
         exec(code, scope)
         yield scope

@@ -1,7 +1,7 @@
 /* Figures open in full size when they are clicked, and long names in tables may break between their parts. */
 const PARTS = /(?<=[a-z]_|[,/])(?=\w)|(?<=\w[.(])(?=[\w[])(?!py\b|\d)/;
 const HUMPS = new RegExp(PARTS.source + "|(?<=[a-z])(?=[A-Z])");
-const WORDS = "article td:not(table.autosummary td:first-child) code .pre, .sd-card code .pre";
+const WORDS = "article :is(td, th):not(table.autosummary td:first-child) code .pre, .sd-card code .pre";
 const LONG = 24; // letters, from which on names break between their words, too
 document.addEventListener("DOMContentLoaded", () => {
   for (const picture of document.querySelectorAll("article img:not(a img):not(.sd-card img)")) {

@@ -1,7 +1,8 @@
 """Tables that pages quote, by name: computed from records, or kept as they were printed.
 
-A table that is computed has a function in `COMPUTED`.  Any other is a file of benchmarks/tables,
-whose first line says which command printed it and when.
+A table that is computed has a function in `COMPUTED`.  Any other, and what a command prints, is a
+file of benchmarks/tables whose first line says which command wrote it and when, or that of a real
+log in results/robots.
 """
 
 import json
@@ -13,6 +14,7 @@ import studies
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "benchmarks" / "tables"
+LOGS = ROOT / "results" / "robots" / "tables"  # of studies of real logs, by their names
 PARAMETERS = [f"parameters-{part}" for part in ("linear", "gbpusd", "exact", "posterior")]
 sys.path.append(str(ROOT / "benchmarks"))
 
@@ -22,10 +24,11 @@ def table(name):
     """The Markdown of a table."""
     if name in COMPUTED:
         return COMPUTED[name]()
-    file = KEPT / f"{name}.md"
-    if not file.exists():
-        raise KeyError(f"no table {name!r}: neither computed nor in {KEPT.relative_to(ROOT)}")
-    return "\n".join(line for line in file.read_text().splitlines() if line.startswith("|"))
+    if (kept := KEPT / f"{name}.md").exists():
+        return kept.read_text().split("\n", 1)[1].strip()
+    if (log := LOGS / f"{name}.md").exists():
+        return "\n".join(line for line in log.read_text().splitlines() if line.startswith("|"))
+    raise KeyError(f"no table {name!r}: neither computed nor in {KEPT.relative_to(ROOT)}")
 
 
 def markdown(head, rows):

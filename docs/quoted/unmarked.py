@@ -1,8 +1,9 @@
 """Numbers that a page quotes without a mark.
 
-Counted are numbers with a decimal point or an exponent, and whole ones with a unit of time, size
-or share; not those in code, formulas, links and headings, nor after an equals sign, which are
-settings.  A number in a sentence needs no mark of its own if a marked table of the page has it.
+Counted are numbers with a decimal point or an exponent, whole ones with a unit of time, size or
+share, in sentences also shares such as 7 of 16; not those in code, formulas, links and headings,
+nor after an equals sign, which are settings.  A number in a sentence needs no mark of its own if
+a marked table of the page has it.
 """
 
 import re
@@ -10,11 +11,12 @@ import re
 from marks import RECORDS, TABLE, with_marked
 from values import values
 
-UNIT = r"(?:ms|s|µs|us|MB|GB|kB|times|seconds|minutes|hours)\b|%"
+UNIT = r"(?:ns|ms|s|µs|us|MB|MiB|GB|kB|times|seconds|minutes|hours|standard deviations)\b|%"
 MEASURED = re.compile(
     r"(?<![\w.,=σ²])(?<!= )(?:\d[\d,]*\.\d+(?:e[-+]?\d+)?|\.\d+|\d+e[-+]?\d+"
     rf"|\d[\d,]*(?= ?(?:{UNIT})))"
 )
+IN_SENTENCES = re.compile(rf"{MEASURED.pattern}|(?<![\w.,])\d[\d,]*(?=\sof\s(?:the\s|all\s)?\d)")
 FENCED = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 NOT_QUOTED = re.compile(
     r"`[^`]*`|(?<=\])\([^)]*\)|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|^(?:#|    |---).*?$",
@@ -32,7 +34,8 @@ def unmarked(text):
     text = with_marked(text, values, lambda value, quoted: "")
     tables = [lines for lines in blocks(text) if len(MEASURED.findall(plain(lines))) > 1]
     sentences = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
-    numbers = [number for number in MEASURED.findall(plain(sentences)) if number not in known]
+    found = IN_SENTENCES.findall(plain(sentences))
+    numbers = [number for number in found if number not in known]
     return numbers, [lines.splitlines()[0] for lines in tables]
 
 

@@ -1,13 +1,17 @@
 """Values that pages quote: `values("bench: FCFW / ms")` looks them up in the records.
 
     claims: total | holds | undecided | does not hold
-    claim: NAME / STATISTIC [/ K]          all numbers of a statistic, or the K-th one, from 1
+    claim: NAME / STATISTIC [/ K ...]      all numbers of a statistic, or some, counted from 1;
+                                           "measured" is the sentence of its verdict
     bench: ROW                             what was measured
     bench: ROW / UNIT                      the first number of the row's details with that unit
     calibration: SHARE                     of `benchmarks/numerical_error.py table`, in per cent
     cell: TABLE / ROW / COLUMN [/ K]       the K-th number in a cell of a table
+    ratio: TABLE / ROW / ROW / COLUMNS     how many times larger the first row is, least and most;
+                                           of all rows with these parts in their names, pair by pair
 
-Names of claims, statistics and rows may be cut to a part that no other one has.
+Names of claims, statistics and rows may be cut to a part that no other one has.  Rows of a table
+are named by their first cell, or by as many as tell them apart: "odometry, bootstrap filter".
 """
 
 import json
@@ -45,10 +49,22 @@ def numbers_in(text):
 
 
 def rows_of(text):
-    """The cells of a Markdown table by its first column, a dictionary by heading each."""
+    """The cells of a Markdown table by the names of rows, a dictionary by heading each."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
-    cells = [[cell.strip(" *") for cell in line.strip().strip("|").split("|")] for line in lines]
-    return {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[2:]}
+    head, _, *rows = [
+        [cell.strip(" *") for cell in line.strip().strip("|").split("|")] for line in lines
+    ]
+    return {name_of(row, rows): dict(zip(head, row, strict=True)) for row in rows}
+
+
+def name_of(row, rows):
+    """As many cells of a row as tell it from the others.
+
+    >>> name_of(["PF", "50", "1.2"], [["PF", "20", "1.3"], ["PF", "50", "1.2"]])
+    'PF, 50'
+    """
+    size = next(k for k in range(1, len(row) + 1) if [r[:k] for r in rows].count(row[:k]) == 1)
+    return ", ".join(row[:size])
 
 
 def named(entries, part):
@@ -74,11 +90,13 @@ def claims(which):
     return sum(which in ("total", claim["outcome"]) for claim in judged())
 
 
-def claim(name, statistic, k=None):
+def claim(name, statistic, *places):
     """The numbers of a statistic that decided a claim."""
-    statistics = named({claim["claim"]: claim["statistics"] for claim in judged()}, name)
-    numbers = numbers_in(str(named(statistics, statistic)))
-    return numbers if k is None else numbers[int(k) - 1]
+    found = named({claim["claim"]: claim for claim in judged()}, name)
+    numbers = numbers_in(
+        str(named({"measured": found["measured"], **found["statistics"]}, statistic))
+    )
+    return [numbers[int(k) - 1] for k in places] if places else numbers
 
 
 def bench(row, unit=None):
@@ -94,6 +112,20 @@ def cell(name, row, column, k="1"):
     return numbers_in(named(rows_of(table(name)), row)[column])[int(k) - 1]
 
 
+def ratio(name, above, below, *columns):
+    """The least and the most of the ratios of rows, or the only one."""
+    rows = rows_of(table(name))
+    pairs = zip(
+        *([rows[row] for row in rows if part in row] for part in (above, below)), strict=True
+    )
+    ratios = [
+        numbers_in(up[column])[0] / numbers_in(down[column])[0]
+        for up, down in pairs
+        for column in columns
+    ]
+    return ratios if len(ratios) == 1 else [min(ratios), max(ratios)]
+
+
 def calibration(share):
     """A share of the runs of the study of numerical errors, in per cent."""
     import numerical_error as study
@@ -101,4 +133,11 @@ def calibration(share):
     return float(100 * named(study.shares(study.read(study.RECORD)), share))
 
 
-KINDS = {"calibration": calibration, "claims": claims, "claim": claim, "bench": bench, "cell": cell}
+KINDS = {
+    "calibration": calibration,
+    "claims": claims,
+    "claim": claim,
+    "bench": bench,
+    "cell": cell,
+    "ratio": ratio,
+}

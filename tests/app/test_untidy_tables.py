@@ -15,6 +15,7 @@ from skh.app import InputError, read_observations
 from skh.app.dates import as_date, formats_of, is_date
 from skh.cli import app
 
+GAUSSIAN = "stats.norm.logpdf(y[0], x[:, 0], NOISE)"  # in the model of the page
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 START, WRONG = datetime(2024, 1, 3, 6), 40  # the first time, and the row with an outlier
 READING = ("--columns", "Temp °C", "--times", "Datum", "--missing", "-", "--decimal", ",")
@@ -62,12 +63,41 @@ def test_options_read_an_untidy_table_and_a_note_names_the_wrong_row(folder):
 
 def test_heavy_tails_ignore_the_wrong_row(folder):
     """By the change that the tutorial advises."""
-    (gaussian,) = re.findall(r"stats\.norm\.logpdf\([^\n]*?\)(?=,)", PAGE)
     (heavy,) = re.findall(r"`(stats\.t\.logpdf\([^`]*\))`", PAGE)
     model = folder / "model.py"
-    model.write_text(model.read_text().replace(gaussian, heavy))
+    model.write_text(model.read_text().replace(GAUSSIAN, heavy))
     printed(*READING, *DATES, "--out", "out")
     assert abs(levels(folder)[WRONG] - levels(folder)[WRONG - 1]) < 1
+
+
+def test_two_columns_measure_one_level(folder):
+    """By the change that the tutorial advises; a cell of the first column is empty."""
+    (both,) = re.findall(r"`(np\.nansum\([^`]*\))`", PAGE)
+    (noise,) = re.findall(r"`(NOISE = \[[^`]*\])`", PAGE)
+    text = (folder / "model.py").read_text().replace(GAUSSIAN, both)
+    (folder / "model.py").write_text(
+        f"import numpy as np\n{text}".replace("model =", f"{noise}\nmodel =", 1)
+    )
+    rows = "".join(f"{k},{'' if k == 5 else 6.0},9.0\n" for k in range(9))
+    (folder / "mine.csv").write_text(f"day,inside,outside\n{rows}")
+    printed("--columns", "inside,outside", "--out", "out")
+    both, one = levels(folder)[4:6]
+    assert both == pytest.approx(6.6, abs=0.1)  # weights of four and one
+    assert one > both + 0.1
+
+
+def test_a_column_without_a_name_is_called_by_its_place(folder):
+    (folder / "mine.csv").write_text(",y\n2024-01-03,6\n2024-01-04,7\n")
+    printed("--times", "column 1", "--out", "out")
+    assert "2024-01-04" in (folder / "out" / "table.csv").read_text()
+
+
+def test_further_marks_of_missing_cells_are_added_to_those_that_are_known(folder):
+    (folder / "mine.csv").write_text("y\n6\n-\nn.a.\n")
+    with pytest.raises(
+        InputError, match=r"say --missing -,n\.a\., or .* missing = \['-', 'n\.a\.'\]"
+    ):
+        read_observations("mine.csv", missing="-")
 
 
 def test_nothing_is_said_about_usual_rows(folder):

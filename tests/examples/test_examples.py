@@ -1,5 +1,6 @@
 """All examples run: the programs, and the code on pages and in module docstrings."""
 
+import logging
 import runpy
 
 import numpy as np
@@ -63,7 +64,10 @@ def test_the_code_on_the_page_of_numerical_errors_runs(capsys):
 
 def test_the_code_on_the_results_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    logger = logging.getLogger("skh")
+    monkeypatch.setattr(logger, "handlers", list(logger.handlers))  # the page adds one
     scope = on_page("docs/results.md")
+    assert isinstance(logger.handlers[-1], scope["Stop"])
     assert list(scope["table"].columns[:2]) == ["east_mean", "east_sd"]
     assert scope["residuals"].pit.shape == (30, 6)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv", "run.png"]

@@ -1,5 +1,7 @@
 """Models made of two functions, against closed forms."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,16 @@ import skh
 from pages import on_page
 
 LGSS = skh.models.lgss3()
+# Stand-ins of JAX and of the parameters of dynamax for the code on the page.
+JAX = SimpleNamespace(jit=lambda f: f, vmap=lambda f: lambda x: np.array([f(row) for row in x]))
+PARAMETERS = SimpleNamespace(
+    initial_mean=[0.0, 0.0],
+    initial_covariance=np.eye(2),
+    dynamics_function=np.sin,
+    dynamics_covariance=0.1 * np.eye(2),
+    emission_function=lambda x: x[:1] ** 2,
+    emission_covariance=np.eye(1),
+)
 
 
 def lgss_by_functions(**changes):
@@ -99,7 +111,8 @@ def test_information_is_zero_where_the_function_is_not_finite():
 
 def test_the_example_on_the_page_runs(capsys):
     """Ranges of 5 cm from three beacons: the last position is within 15 cm."""
-    scope = on_page("docs/models_from_elsewhere.md")
+    scope = on_page("docs/models_from_elsewhere.md", jax=JAX, params=PARAMETERS)
+    assert scope["model"].log_likelihood(0, np.ones((3, 2)), np.zeros(1)).shape == (3,)
     gap = scope["result"].means[-1, :2] - scope["states"][-1, :2]
     assert np.abs(gap).max() < 0.15
     assert "[" in capsys.readouterr().out

@@ -39,6 +39,7 @@ def test_numbers_without_a_record_are_declared(name):
 
 def test_unmarked_numbers_are_found():
     assert unmarked.unmarked(PAGE) == (["0.5", "12"], [])
+    assert unmarked.unmarked("in 7 of 16 cells, all 9 ns or 3 of\nthe 4") == (["7", "9", "3"], [])
     table = "| a | b |\n|---|---|\n| 0.1 | 0.2 |\n"
     assert unmarked.unmarked(table) == ([], ["| a | b |"])
     assert unmarked.unmarked(unmarked.SETTINGS + table) == ([], [])
@@ -57,15 +58,35 @@ def test_numbers_are_renewed_where_they_are_marked():
 def test_sources_that_no_record_has_are_named():
     judged = json.loads((ROOT / "results" / "claims.json").read_text())
     assert values.values("claims: total") == [len(judged)]
-    for source in ("claim: no such claim / ratio", "bench: herding", "cell: second-look / x / 50"):
+    wrong = ("claim: no such claim / ratio", "bench: herding", "cell: second-look / x / 50")
+    for source in (*wrong, "ratio: simulators / no such row / epidemic / n = 50"):
         with pytest.raises(KeyError, match="no record has"):
             values.values(source)
     with pytest.raises(KeyError, match="unknown source"):
         values.values("guess: 3")
 
 
+def test_rows_are_named_by_as_many_cells_as_tell_them_apart():
+    text = "| f | n | e |\n|---|---|---|\n| PF | 20 | 0.4 |\n| PF | 50 | 0.2 |\n| QMC | 50 | 0.1 |"
+    assert list(values.rows_of(text)) == ["PF, 20", "PF, 50", "QMC"]
+
+
+def test_ratios_of_rows_are_the_least_and_the_most():
+    rows = values.rows_of(tables.table("simulators"))
+    found = values.values("ratio: simulators / bootstrap / `noise_dim` / n = 50")
+    pairs = [
+        values.numbers_in(rows[f"{model}, bootstrap filter"]["n = 50"])[0]
+        / values.numbers_in(rows[f"{model}, with `noise_dim`"]["n = 50"])[0]
+        for model in ("odometry", "epidemic", "Student-t shocks")
+    ]
+    assert found == [min(pairs), max(pairs)]
+    (single,) = values.values("ratio: simulators / epidemic, boot / epidemic, with / n = 50")
+    assert single == pairs[1]
+
+
 def test_kept_tables_say_how_they_were_printed_and_are_quoted():
     everything = "".join(PAGES.values())
     for file in tables.KEPT.glob("*.md"):
         assert file.read_text().startswith("<!-- "), file
-        assert f"<!-- table {file.stem} -->" in everything, file
+        quoted = f"<!-- table {file.stem} -->", f": {file.stem} / "
+        assert any(mark in everything for mark in quoted), file

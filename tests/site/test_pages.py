@@ -1,7 +1,9 @@
 """Pages of the site: each opens with a picture, is listed once, and its code runs."""
 
+import ast
 import re
 import sys
+from textwrap import dedent
 
 import pytest
 
@@ -16,6 +18,8 @@ FOUND = [page for page in DOCS.glob("**/*.md") if "_build" not in page.parts]
 PAGES = {page.relative_to(DOCS).with_suffix("").as_posix(): page for page in sorted(FOUND)}
 del PAGES["README"]  # for readers of the repository
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?<=\n\n)(?:(?: {4}.*)?\n)+")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -72,6 +76,26 @@ def test_code_of_every_page_is_run_by_a_test():
     names = [name for name, text in texts.items() if PYTHON.search(text) and "mystnb" not in text]
     assert len(names) > 20
     assert [name for name in names if f'"{name}"' not in tests] == []
+
+
+def is_python(text):
+    """Whether a text is Python that does something."""
+    doing = (ast.Assign, ast.Call, ast.FunctionDef, ast.Import, ast.ImportFrom)
+    try:
+        return any(isinstance(node, doing) for node in ast.walk(ast.parse(dedent(text))))
+    except SyntaxError:
+        return False
+
+
+def test_python_is_told_from_other_text():
+    texts = ("    f(x)\n", "    skh run data.csv\n", "    date,return\n", "    import skh\n")
+    assert [is_python(text) for text in texts] == [True, False, False, True]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_python_is_fenced_so_that_it_runs(name):
+    blocks = INDENTED.findall(FENCED.sub("", PAGES[name].read_text()))
+    assert [block for block in blocks if is_python(block)] == []
 
 
 @pytest.mark.parametrize(

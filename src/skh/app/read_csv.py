@@ -1,4 +1,7 @@
-"""CSV files, read row by row so that messages have the line and the column."""
+"""CSV files, read row by row so that messages have the line and the column.
+
+A column without a name, such as the index of a data frame, is called by its place: "column 1".
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ UTF8 = 'a spreadsheet saves it as "CSV UTF-8"'
 def read_csv(path: Path, wanted: Columns) -> Table:
     """Read a CSV file whose first line names its columns."""
     rows = _rows(path, wanted)
-    _, header = next(rows, (0, []))
+    _, first = next(rows, (0, []))
+    header = [name or f"column {k}" for k, name in enumerate(first, 1)]
     _check_header(path, header)
     names = chosen(path, header, wanted)
     read = (*names, *wanted.inputs)

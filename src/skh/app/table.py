@@ -87,23 +87,24 @@ def as_number(text: str, wanted: Columns) -> float:
     try:
         value = float(text.replace(wanted.decimal, ".") if wanted.decimal != "." else text)
     except ValueError:
-        raise ValueError(f"{text!r} is not a number{_hint(text)}") from None
+        raise ValueError(f"{text!r} is not a number{_hint(text, wanted)}") from None
     if isinf(value):
         raise ValueError(f"{text!r} is not finite; leave the cell empty if nothing was measured")
     return value
 
 
-def _hint(text: str) -> str:
+def _hint(text: str, wanted: Columns) -> str:
     try:
         float(text.replace(",", "."))
     except ValueError:
-        return _hint_for_text(text)
+        return _hint_for_text(text, wanted)
     return '; for decimal commas say --decimal ","; in a scenario, decimal = ","'
 
 
-def _hint_for_text(text: str) -> str:
+def _hint_for_text(text: str, wanted: Columns) -> str:
     if not is_date(text):
-        how = f"say --missing {quote(text)}, or in a scenario missing = [{text!r}]"
+        marks = [*wanted.missing, text]
+        how = f"say --missing {quote(','.join(marks))}, or in a scenario missing = {marks}"
         return f"; if it means that nothing was measured, {how}"
     return "; if it is the time of the row, name the column as times (--times)"
 

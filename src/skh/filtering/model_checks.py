@@ -60,7 +60,11 @@ def check_log_likelihoods(value: Any, x: Array, where: str, verb: str = "return"
         )
     i = first_not_below_infinity(values)
     if i >= 0:
-        hint = " (entries of y that are NaN reach the likelihood)" if np.isnan(values[i]) else ""
+        hint = (
+            " (was an entry of y not measured? It is NaN: leave it out)"
+            if np.isnan(values[i])
+            else ""
+        )
         raise ValueError(
             f"{where} must {verb} numbers below +inf, got {values[i]} for particle {i} at x={x[i]}"
             f"{hint}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
 
 NO_FOLDER = (
     "skh found no writable folder for its compiled kernels, so every process compiles them again "
@@ -33,9 +34,15 @@ class KernelCache(FunctionCache):
     """The files of one kernel; after a failure it is compiled again."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load a kernel, or return None where no file can be read."""
+        """Load a kernel, or return None where no file can be read.
+
+        Unlike numba's method it does not import what only a compiler needs, `scipy.linalg` among
+        it: two fifths of the time of a first call.
+        """
         try:
-            return super().load_overload(sig, target_context)
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except Exception as error:  # a damaged pickle raises almost anything
             self._delete_index()
             _warn_once(UNREADABLE, self.cache_path, error)

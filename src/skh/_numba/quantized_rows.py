@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from skh._numba.compiling import compiled, full_vectors
+from skh._numba.extrema import first_lowest
 from skh._numba.kernel_rows import kernel_row
 from skh._numba.single_precision import (
     add_exp32,
@@ -167,7 +168,7 @@ def combine_rows_and_search(
     combine_rows(gap, lows, single_mu, levels, owner, filled, w)
     size, keep = levels.shape[2], np.ones(active.size)
     exact = X, mu, scales, columns(centres, active), keep, w[active]
-    lowest = order[points_below(gap, lows, size, lows.min())]
+    lowest = order[points_below(gap, lows, size, lows[first_lowest(lows)])]
     j, value, tried = winner(lowest, *exact)
     points = order[points_below(gap, lows, size, value - mu[j] + error)]
     j, value, count = winner(points, *exact)

@@ -13,7 +13,7 @@ from numba import prange
 
 from skh._numba.compiling import compiled, full_vectors, strict, summing
 from skh._numba.exponential import ONE, ZERO, exp32
-from skh._numba.extrema import lowest
+from skh._numba.extrema import first_lowest, lowest
 from skh._numba.iterate_history import look_at, take_step
 from skh._numba.kernel_rows import BLOCK, count_blocks, kernel_block, squared_distances
 
@@ -162,8 +162,11 @@ def decide(args, values, counts, gap, lows, error, X, mu, scales, centres, keep,
         if ours < theirs or (ours == theirs and args[i] < args[s]):
             s = i
     worst = values[s] - mu[args[s]] + error
-    if worst <= lows.min() + LIKELY * error:
-        return args[s], values[s], counts.sum()
+    if worst <= lows[first_lowest(lows)] + LIKELY * error:
+        count = 0
+        for i in range(counts.size):
+            count += counts[i]
+        return args[s], values[s], count
     points = points_below(gap, lows, SINGLE_BLOCK, worst)
     return winner(points, X, mu, scales, centres, keep, step)
 

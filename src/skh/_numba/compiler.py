@@ -1,7 +1,7 @@
 """numba's compiler without pauses for Python's garbage collector.
 
 A compiler makes millions of small objects that it keeps until it is done, and the collector looks
-at all of them again and again: a sixth of the time of a first use.
+at all of them again and again: a tenth of the time of a first use.
 """
 
 from __future__ import annotations

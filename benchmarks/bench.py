@@ -16,6 +16,7 @@ from pathlib import Path
 
 import against
 import before
+import before_outside
 import numpy as np
 import own
 from figure import draw
@@ -70,7 +71,10 @@ def main() -> None:
     start = time.perf_counter()
     rows: list[Row] = []
     sections = (
-        own.SECTIONS + before.SECTIONS + ([] if "--no-peers" in sys.argv else against.SECTIONS)
+        own.SECTIONS
+        + before.SECTIONS
+        + before_outside.SECTIONS
+        + ([] if "--no-peers" in sys.argv else against.SECTIONS)
     )
     for section in sections:
         for row in section():

@@ -163,32 +163,51 @@ def second_look() -> Iterator[Row]:
         yield Row(f"second look, N = 50, {name}", looks / plain, bound, "x default", detail=detail)
 
 
-def fresh_process() -> Iterator[Row]:
-    code = (
-        "import time; start = time.perf_counter()\n"
-        "import numpy as np, skh\n"
+FIRST_CALLS = {  # what a new process does; bounds of the first ever time and of later ones
+    ("first call", "first ever call"): (
         "rng = np.random.default_rng(0)\n"
         "p = skh.GaussianMixture(rng.random(100), rng.normal(size=(100, 2)), rng.random(100))\n"
-        "skh.FWQuad(skh.GaussianKernel(1.0))(p, 100, rng=0)\n"
+        "skh.FWQuad(skh.GaussianKernel(1.0))(p, 100, rng=0)\n",
+        10.0,
+        0.6,
+    ),
+    ("first steps of the default plan", "first ever steps of the default plan"): (
+        "class Walk:\n"
+        "    def prior(self): return skh.GaussianMixture([1.0], np.zeros((1, 2)), np.eye(2))\n"
+        "    def transition(self, t, x): return 0.9 * x, 0.3 * np.eye(2)\n"
+        "    def log_likelihood(self, t, x, y): return -0.5 * ((x - y) ** 2).sum(axis=1)\n"
+        "ys = np.random.default_rng(2).normal(size=(5, 2))\n"
+        "skh.particle_filter(Walk(), ys, n=50, rng=0)\n",
+        10.0,
+        0.6,
+    ),
+}
+
+
+def fresh_process() -> Iterator[Row]:
+    """Import and first call, with an empty folder of compiled kernels and with a full one."""
+    for (name, ever), (code, first_bound, bound) in FIRST_CALLS.items():
+        with tempfile.TemporaryDirectory() as cache:
+            first = _fresh_seconds(code, cache)
+            again = sorted(_fresh_seconds(code, cache) for _ in range(5))[2]
+        yield Row(f"import + {name}, kernels compiled before", again, bound, "s")
+        yield Row(f"import + {ever}", first, first_bound, "s", detail="with a word to the user")
+
+
+def _fresh_seconds(code: str, cache: str) -> float:
+    timed = (
+        "import time; start = time.perf_counter()\n"
+        f"import numpy as np, skh\n{code}"
         "print(time.perf_counter() - start)"
     )
-
-    def seconds(cache: str) -> float:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        run = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            text=True,
-            capture_output=True,
-            check=True,
-        )
-        return float(run.stdout.split()[-1])
-
-    with tempfile.TemporaryDirectory() as cache:
-        first = seconds(cache)
-        again = sorted(seconds(cache) for _ in range(5))[2]
-    yield Row("import + first call, kernels compiled before", again, 1.5, "s")
-    yield Row("import + first ever call", first, 30.0, "s", detail="with a word to the user")
+    run = subprocess.run(
+        [sys.executable, "-c", timed],
+        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    return float(run.stdout.split()[-1])
 
 
 def memory() -> Iterator[Row]:

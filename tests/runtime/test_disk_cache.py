@@ -37,6 +37,15 @@ print(*(warning.message for warning in caught), sep="\\n")
 """
 
 
+LOAD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from tiny import scaled
+assert scaled(3.0) == 6.0
+print(sum(scaled.stats.cache_hits.values()), "scipy.linalg" in sys.modules)
+"""
+
+
 @pytest.fixture(autouse=True)
 def _as_after_a_start(monkeypatch):
     monkeypatch.setattr(disk_cache, "_warned", set())
@@ -109,6 +118,14 @@ def test_damaged_files_are_replaced(tmp_path, suffix, damage):
     assert str(path.parent) in str(caught[0].message)
     again = as_in_a_new_process(tmp_path)
     assert (again(3.0), hits(again)) == (6.0, 1)
+
+
+def test_loading_imports_nothing_that_only_a_compiler_needs(tmp_path):
+    (tmp_path / "tiny.py").write_text(TINY.format(factor=2.0))
+    environment = {**os.environ, "NUMBA_CACHE_DIR": ""}
+    command = [sys.executable, "-c", LOAD, str(tmp_path)]
+    runs = [subprocess.check_output(command, text=True, env=environment) for _ in range(2)]
+    assert [run.split() for run in runs] == [["0", "True"], ["1", "False"]]
 
 
 def test_one_warning_for_many_damaged_files(tmp_path):

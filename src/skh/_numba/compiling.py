@@ -26,6 +26,7 @@ from numba import types
 from numba.core import config
 from numba.extending import intrinsic
 
+from skh._numba.compiler import KernelCompiler
 from skh._numba.disk_cache import cached_on_disk
 
 Generator = TypeVar("Generator", bound=Callable[..., Any])
@@ -34,7 +35,13 @@ Generator = TypeVar("Generator", bound=Callable[..., Any])
 RUN_BY_PYTHON = bool(config.DISABLE_JIT)  # type: ignore[attr-defined] # set at import
 
 # No kernel is passed as a function pointer; the C wrapper for that takes 10 % of the compile time.
-njit = partial(numba.njit, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+njit = partial(
+    numba.njit,
+    nogil=True,
+    error_model="numpy",
+    no_cfunc_wrapper=True,
+    pipeline_class=KernelCompiler,
+)
 
 
 def kernel(**options: Any) -> Callable[[Any], Any]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.runtime.nrt import rtsys
 
 NO_FOLDER = (
     "skh found no writable folder for its compiled kernels, so every process compiles them again "
@@ -29,38 +31,71 @@ NOT_SAVED = (
 _warned: set[str] = set()
 
 
-class KernelCache(FunctionCache):
-    """The files of one kernel; after a failure it is compiled again."""
+class Files(FunctionCache):
+    """The files of one kernel."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load a kernel.
+
+        Unlike numba's method it does not import what only a compiler needs, `scipy.linalg` for
+        example: two fifths of the time of a first call.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+    def delete_index(self) -> None:
+        """Forget all code.
+
+        numba writes the index first: after a failure it may name code of another source.
+        """
+        with suppress(OSError):
+            Path(self._cache_file._index_path).unlink()
+
+
+class KernelCache(NullCache):
+    """The files of one kernel, looked for at its first use; after a failure it is compiled again.
+
+    Importing the library makes hundreds of kernels, and finding a folder writes a file to try it.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    @cached_property
+    def _files(self) -> Any:
+        try:
+            return Files(self._function)
+        except (OSError, RuntimeError):  # numba found no folder
+            _warn_once(NO_FOLDER)
+            return NullCache()
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder of the files."""
+        return self._files.cache_path  # type: ignore[no-any-return]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load a kernel, or return None where no file can be read."""
         try:
-            return super().load_overload(sig, target_context)
+            return self._files.load_overload(sig, target_context)
         except Exception as error:  # a damaged pickle raises almost anything
-            self._delete_index()
+            self._files.delete_index()
             _warn_once(UNREADABLE, self.cache_path, error)
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a kernel, if possible."""
         try:
-            super().save_overload(sig, data)
+            self._files.save_overload(sig, data)
         except Exception as error:
-            self._delete_index()
+            self._files.delete_index()
             _warn_once(NOT_SAVED, self.cache_path, error)
-
-    def _delete_index(self) -> None:
-        # numba writes the index first: after a failure it may name code of another source
-        with suppress(OSError):
-            Path(self._cache_file._index_path).unlink()
 
 
 def cached_on_disk(kernel: Any) -> Any:
     """Let a kernel load and save its compiled code, if there is a folder for it."""
-    try:
-        kernel._cache = KernelCache(kernel.py_func)
-    except (OSError, RuntimeError):  # numba found no folder
-        _warn_once(NO_FOLDER)
+    kernel._cache = KernelCache(kernel.py_func)
     return kernel
 
 

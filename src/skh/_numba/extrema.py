@@ -53,5 +53,5 @@ def bounds(X):
             low[j, b], high[j, b] = lowest(x.copy()), highest(x)
     least, greatest = np.empty(d), np.empty(d)
     for j in range(d):
-        least[j], greatest[j] = low[j].min(), high[j].max()
+        least[j], greatest[j] = lowest(low[j]), highest(high[j])
     return least, greatest

@@ -13,7 +13,7 @@ from numba import prange
 
 from skh._numba.compiling import compiled, full_vectors, strict, summing
 from skh._numba.exponential import ONE, ZERO, exp32
-from skh._numba.extrema import lowest
+from skh._numba.extrema import first_lowest, lowest
 from skh._numba.iterate_history import look_at, take_step
 from skh._numba.kernel_rows import BLOCK, count_blocks, kernel_block, squared_distances
 from skh._numba.partial_mean_map import mean_map_at
@@ -162,7 +162,7 @@ def decide(args, values, means, gap, lows, error, X, mean_map, scales, centres, 
         if ours < theirs or (ours == theirs and args[i] < args[s]):
             s = i
     worst = values[s] - means[s] + error
-    if worst <= lows.min() + LIKELY * error:
+    if worst <= lows[first_lowest(lows)] + LIKELY * error:
         return args[s], values[s], means[s], 0
     points = points_below(gap, lows, SINGLE_BLOCK, worst)
     j, g, mu = winner(points, X, mean_map, scales, centres, keep, step)

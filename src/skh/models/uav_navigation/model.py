@@ -148,8 +148,10 @@ class UavModel:
             *(q.dt, 0.0, to_pose),
         )
         m[:, :3] *= q.turn_decay
-        C *= [q.turn_decay**2, q.turn_decay, 1.0]
-        C += [to_turn, 0.0, to_bias]
+        C[:, 0] *= q.turn_decay**2
+        C[:, 1] *= q.turn_decay
+        C[:, 0] += to_turn
+        C[:, 2] += to_bias
         return m, C, nis
 
     def log_likelihood(self, t: int, states: Pose, y: Any, carry: Carry) -> tuple[Array, Carry]:

@@ -1,0 +1,34 @@
+"""numba's compiler without pauses for Python's garbage collector.
+
+A compiler makes millions of small objects that it keeps until it is done, and the collector looks
+at all of them again and again: a tenth of the time of a first use.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core.compiler import Compiler
+
+
+class KernelCompiler(Compiler):
+    """The compiler of kernels, and of the kernels that they call."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function."""
+        with _collector_paused():
+            return super().compile_extra(func)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    was_running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_running:  # not in a kernel that is compiled for another one
+            gc.enable()

@@ -18,7 +18,7 @@ from skh._numba.kernel_rows import set_exp, squared_distances, transposed
 from skh._numba.simplex_qp import forward, leading_dot
 from skh._numba.vectors import add_scaled, dot, fill, set_scaled, set_shifted
 
-AT_ONCE = 128  # points whose covariances with all others stay in the L1 cache
+AT_ONCE = 256  # points whose covariances with all others stay in the cache
 FACTORS = 8  # pivots whose product cannot overflow
 
 

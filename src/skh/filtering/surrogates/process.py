@@ -33,7 +33,7 @@ from skh.gaussians.linear_algebra import symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.sampling import QuasiMonteCarlo
 
-DEPTH = 40.0  # below the best, from which the roots of log-likelihoods count
+DEPTH = 100.0  # below the best, from which the roots of log-likelihoods count
 LENGTHS = (0.2, 0.6, 1.8)  # in units of the predictive's standard deviation
 PROCESS_NOISES = np.array([1e-3, 0.03, 0.3])  # a
 PROCESS_AMPLITUDES = 4.0 ** np.arange(-1, 9)  # tau

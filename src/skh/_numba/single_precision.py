@@ -201,7 +201,9 @@ def single_precision_steps(
             args, values, means, gap, lows, error, X, mean_map, scales, taken, kept, taking
         )
         look_at(history, k, j, g, mu)
-        total = k * (counts.sum() + count)
+        for s in range(shares):
+            count += counts[s]
+        total = k * count
     return k, total
 
 

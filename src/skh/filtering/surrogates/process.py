@@ -3,12 +3,13 @@ r"""Gaussian processes fitted to log-likelihoods that no parabola explains.
 Over a floor the pilot sees ridges of single measurements, several bumps, or nothing; a process is
 smooth but has no other shape, so each value says something about its surroundings:
 
-.. math:: \operatorname{cov}(f(z), f(z')) = \tau \bigl(1 + \exp(-|A (z - z')|^2 / 2\ell^2)\bigr),
+.. math:: \operatorname{cov}(f(z), f(z')) = \tau \bigl(1 + \exp(-|A (z - z')|^2 / 2\ell^2)\bigr).
 
-with values of depth beyond `DEPTH` squashed, and noise :math:`a (1 + \text{depth})` as for
-parabolas.  The metric A is the unit matrix, or follows the information learned so far; it, the
-length, the amplitude :math:`\tau` and a are those of most evidence.  One eigendecomposition for
-each metric and length gives the evidence for all others, and leave-one-out errors.
+A log-likelihood by D below the best has the value :math:`c - \sqrt{c^2 + 2 c D}`, c being `DEPTH`:
+far from the peak that is about a distance, and shows the way from afar.  The noise of a value f is
+:math:`a (1 + |f|)`, as for parabolas.  The metric A is the unit matrix, or follows the information
+learned so far; it, the length, the amplitude :math:`\tau` and a are those of most evidence
+(`_numba.process_evidence`).
 
 p times the exponential of a process is no mixture.  But its values are cheap: many points of p,
 weighted by it, are a mixture of point masses for which any rule places the points of a look.
@@ -19,10 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 
 import numpy as np
 
+from skh._numba.process_evidence import conditioned, given_values, process_evidence
 from skh._typing import Array, Indices
 from skh.filtering.surrogates.parabola import Parabola, Whitening
 from skh.filtering.surrogates.target import Target
@@ -30,7 +33,7 @@ from skh.gaussians.linear_algebra import symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.rules.sampling import QuasiMonteCarlo
 
-DEPTH = 40.0  # log-likelihoods below the best are squashed to this depth
+DEPTH = 100.0  # below the best, from which the roots of log-likelihoods count
 LENGTHS = (0.2, 0.6, 1.8)  # in units of the predictive's standard deviation
 PROCESS_NOISES = np.array([1e-3, 0.03, 0.3])  # a
 PROCESS_AMPLITUDES = 4.0 ** np.arange(-1, 9)  # tau
@@ -49,30 +52,31 @@ MASSES_PER_POINT = 8  # point masses for each point of a look
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """A Gaussian process given log-likelihoods at points z, relative to the best."""
+    """A Gaussian process given log-likelihoods at points, relative to the best."""
 
-    z: Array
-    values: Array  # squashed
-    metric: Array
-    length: float
-    amplitude: float
-    coefficients: Array  # of the covariances with z, for the mean
-    precision: Array  # (n, n), of the values over their noise's size
+    u: Array  # (n, d): the points in units of the length
+    units: Array  # (d, d): whitened coordinates times this are in those units
+    values: Array  # (n,)
     size: Array  # of the noise
+    amplitude: float
+    coefficients: Array  # (n,), for the mean
+    root: Array  # (n, n): triangle W with W'W the inverse covariance of the values over ``size``
     left_out: Array  # mean at each point without its value
-    evidence: float
     floor: bool = True
 
     def __call__(self, z: Array) -> Array:
         """Mean at the rows of z."""
-        return covariances(z, self.z, self.metric, self.length) @ self.coefficients
+        return self.amplitude * self._given(z, self.root[:0])[0]
 
     def optimistic(self, z: Array) -> Array:
         """Mean and `OPTIMISM` standard deviations at the rows of z."""
-        K = covariances(z, self.z, self.metric, self.length) / self.size
-        explained = self.amplitude**2 * ((K @ self.precision) * K).sum(axis=1)
-        spread = np.sqrt(np.maximum(2.0 * self.amplitude - explained, 0.0))
-        return np.asarray(self(z) + OPTIMISM * spread)
+        mean, explained = self._given(z, self.root)
+        variance = self.amplitude * (2.0 - self.amplitude * explained)
+        spread = np.sqrt(np.maximum(variance, 0.0))
+        return np.asarray(self.amplitude * mean + OPTIMISM * spread)
+
+    def _given(self, z: Array, root: Array) -> tuple[Array, Array]:
+        return given_values(z @ self.units, self.u, self.size, self.coefficients, root)  # type: ignore[no-any-return]
 
     def target(
         self, p: GaussianMixture, frame: Whitening, m: int, sure: bool, rng: np.random.Generator
@@ -92,13 +96,18 @@ class Process:
 
 def fit_process(z: Array, level: Array, information: Array | None) -> Process:
     """Fit to values ``level`` <= 0 at points z, by the metric and length of most evidence."""
-    values = -DEPTH * -np.expm1(level / DEPTH)
-    fits = (
-        _conditioned(z, values, metric, length)
-        for metric in metrics(information, z.shape[1])
-        for length in LENGTHS
-    )
-    return max(fits, key=lambda fit: fit.evidence)
+    values = DEPTH - np.sqrt(DEPTH * (DEPTH - 2.0 * level))
+    size = 1.0 - values
+    y = values / size
+    fits = []
+    for metric, length in product(metrics(information, z.shape[1]), LENGTHS):
+        units = metric / length
+        u = z @ units
+        found = process_evidence(u, y, size, PROCESS_AMPLITUDES, PROCESS_NOISES)
+        fits.append((*found, u, units))
+    _, tau, noise, u, units = max(fits, key=lambda fit: fit[0])
+    coefficients, error, root = conditioned(u, y, size, tau, noise)
+    return Process(u, units, values, size, tau, coefficients, root, values - size * error)
 
 
 def metrics(information: Array | None, d: int) -> Iterator[Array]:
@@ -112,33 +121,6 @@ def metrics(information: Array | None, d: int) -> Iterator[Array]:
     scale = np.sqrt(np.maximum(seen, seen[-1] / MAX_ANISOTROPY**2))
     if scale[-1] > MIN_ANISOTROPY * scale[0]:
         yield (axes * (scale / np.exp(np.log(scale).mean()))) @ axes.T
-
-
-def covariances(a: Array, b: Array, metric: Array, length: float) -> Array:
-    """Covariances (n, m) of the process at rows of a and b, over tau."""
-    a, b = a @ (metric / length), b @ (metric / length)
-    square = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2.0 * a @ b.T
-    return np.asarray(1.0 + np.exp(-0.5 * np.maximum(square, 0.0)))
-
-
-def _conditioned(z: Array, values: Array, metric: Array, length: float) -> Process:
-    """The process given its values, with amplitude and noise of most evidence."""
-    size = 1.0 - values
-    scaled = covariances(z, z, metric, length) / size[:, None] / size
-    lambdas, U = np.linalg.eigh(scaled)
-    v = U.T @ (values / size)
-    tau = PROCESS_AMPLITUDES[:, None, None]
-    variances = tau * np.maximum(lambdas, 0.0) + PROCESS_NOISES[:, None] ** 2
-    evidence = -0.5 * (v * v / variances + np.log(variances)).sum(axis=-1)
-    i, j = np.unravel_index(int(evidence.argmax()), evidence.shape)
-    inverse = 1.0 / variances[i, j]
-    residual = U @ (v * inverse)
-    left_out = values - size * residual / ((U * U) @ inverse)
-    amplitude = float(PROCESS_AMPLITUDES[i])
-    return Process(
-        *(z, values, metric, length, amplitude, amplitude * residual / size),
-        *((U * inverse) @ U.T, size, left_out, float(evidence[i, j])),
-    )
 
 
 def weighted_draws(

@@ -19,7 +19,7 @@ from skh._runtime import threads
 from skh.frank_wolfe import point_blocks as neighbours
 from skh.frank_wolfe import single_precision_search as rough_search
 from skh.frank_wolfe.single_precision_search import SINGLE, SingleBlend, SingleCombine, SingleTarget
-from skh.frank_wolfe.vertex_search import FullBlend, Target
+from skh.frank_wolfe.vertex_search import FullBlend, FullCombine, Target
 
 STEPS = {
     "FW": skh.Herding(),
@@ -167,6 +167,7 @@ def test_quantized_sums_are_abandoned_where_they_exclude_too_few_points(d, varia
     single = step.start(target, 30)
     with full_search():
         full = step.start(target, 30)
+        assert isinstance(full.search, FullCombine)  # made when first used
     np.testing.assert_array_equal(single.run(30)[0], full.run(30)[0])
     assert (single.search._full is not None) == given_up
     for ours, theirs in zip(single.solution(), full.solution(), strict=True):

@@ -9,7 +9,6 @@ search, implement one protocol and return it from a function of `search_choice`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from skh._numba.extrema import first_highest
 from skh._numba.iterate_history import IterateHistory
 from skh._numba.kernel_rows import kernel_row
 from skh._numba.vertex_search import HIDDEN, catch_up, combine_and_search, full_steps
+from skh._runtime.lazy import lazy
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
@@ -41,7 +41,7 @@ class Target:
         X = kernel.coordinates_of(x)
         return cls(X, kernel.mean_map_at(p, X), kernel.mean_norm2(p), kernel.scales)
 
-    @cached_property
+    @lazy
     def first(self) -> int:
         """Index of the first vertex, the maximum of the mean map (g_0 = 0)."""
         find = in_threads(first_highest, self.mu.size)  # NumPy is as fast, but single-threaded

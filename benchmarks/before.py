@@ -3,8 +3,8 @@
     python benchmarks/before.py              # these rows alone
 
 The earlier version is taken from the history of this repository and runs in a process of its own;
-both take some steps in turn, so that a busy machine slows both down.  Models are linear, with a
-likelihood that costs next to nothing.
+both take some steps in turn, so that a busy machine slows both down.  Likelihoods cost next to
+nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from timing import Row, seconds_of
@@ -27,6 +29,7 @@ ROOT = Path(__file__).parent.parent
 STEPS = 40  # per turn at N = 20, fewer for more points
 TURNS = 11
 CASES = [(n, d) for n, ds in ((20, (1, 2, 3)), (50, (1, 2, 3, 6)), (100, (1, 2, 3, 6))) for d in ds]
+PLANS = [(kind, n) for kind in ("guided", "not guided") for n in (50, 100)]
 BOUNDS = {20: 0.2, 50: 0.4, 100: 0.4, 200: 0.4}
 
 
@@ -49,16 +52,25 @@ class Walk:
         return -0.5 * ((x - y) ** 2).sum(axis=1)
 
 
+def series(kind: str, d: int) -> tuple[Any, Any, np.ndarray]:
+    """A model, a rule (None: the default plan) and observations."""
+    if kind == "rule":
+        return Walk(d), skh.default_rule(), np.random.default_rng(d).normal(size=(STEPS, d))
+    model = {"guided": skh.models.range_bearing, "not guided": skh.models.stochastic_volatility}
+    return model[kind](), None, model[kind]().simulate(STEPS, rng=0)[1]
+
+
 def serve() -> None:
-    """Time steps of a filter for each line ``n d steps`` of the standard input."""
-    filters: dict[tuple[int, int], skh.ParticleFilter] = {}
+    """Time steps of a filter for each line ``kind,n,d,steps`` of the standard input."""
+    filters: dict[tuple[str, ...], tuple[skh.ParticleFilter, Iterator[np.ndarray]]] = {}
     for line in sys.stdin:
-        n, d, steps = map(int, line.split())
-        if (n, d) not in filters:
-            filters[n, d] = skh.ParticleFilter(Walk(d), skh.default_rule(), n, rng=0)
-        ys = np.random.default_rng(d).normal(size=(steps, d))
-        pf = filters[n, d]
-        print(seconds_of(lambda pf=pf, ys=ys: [pf.step(y) for y in ys]) / steps, flush=True)
+        kind, n, d, steps = line.split(",")
+        if (kind, n, d) not in filters:
+            model, rule, ys = series(kind, int(d))
+            filters[kind, n, d] = skh.ParticleFilter(model, rule, int(n), rng=0), cycle(ys)
+        pf, ys = filters[kind, n, d]
+        some = list(islice(ys, int(steps)))
+        print(seconds_of(lambda pf=pf, ys=some: [pf.step(y) for y in ys]) / len(some), flush=True)
 
 
 class Version:
@@ -74,12 +86,12 @@ class Version:
             text=True,
         )
 
-    def __call__(self, n: int, d: int) -> float:
+    def __call__(self, n: int, d: int, kind: str = "rule") -> float:
         """Seconds of one step."""
         process, steps = self._process, max(1, round(STEPS * (20 / n) ** 1.5))
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(f"{n} {d} {steps}\n")
+        process.stdin.write(f"{kind},{n},{d},{steps}\n")
         process.stdin.flush()
         return float(process.stdout.readline())
 
@@ -98,18 +110,22 @@ def before_and_now() -> Iterator[Row]:
         before, now = Version(Path(folder) / "src"), Version(ROOT / "src")
         for n, d in [*CASES, (200, 2)]:
             yield _ratio(before, now, n, d)
+        for kind, n in PLANS:
+            yield _ratio(before, now, n, 1, kind)
         for few, many, bound in ((100, 200, 2.3), (200, 1_000, 6.0), (100, 1_000, 25.0)):
             yield _growth(now, few, many, bound)
         before.stop()
         now.stop()
 
 
-def _ratio(before: Version, now: Version, n: int, d: int) -> Row:
+def _ratio(before: Version, now: Version, n: int, d: int, kind: str = "rule") -> Row:
     for version in (before, now):  # the first steps compile, and start from the prior
-        version(n, d)
-    times = [(before(n, d), now(n, d)) for _ in range(TURNS)]
+        version(n, d, kind)
+    times = [(before(n, d, kind), now(n, d, kind)) for _ in range(TURNS)]
     old, new = (1e3 * median(column) for column in zip(*times, strict=True))
     name = f"default rule, filter step, N = {n}, d = {d}"
+    if kind != "rule":
+        name = f"default plan, {kind}, filter step, N = {n}"
     detail = f"{new:.2f} ms instead of {old:.2f}"
     return Row(name, median(b / a for a, b in times), BOUNDS[n], "x before", detail=detail)
 

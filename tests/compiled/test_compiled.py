@@ -16,6 +16,7 @@ from skh._numba import backward_weights
 from skh._numba.iterate_history import IterateHistory
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.kernels import gaussian_kernel as kernels
+from skh.kernels.scale_groups import scale_groups
 from skh.rules import energy as mmd_energy
 from skh.rules import sampling
 from skh.rules import sobol_directions as sobol
@@ -127,7 +128,8 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     np.testing.assert_array_equal(np.diagonal(L, axis1=1, axis2=2), 1)
     expected = (np.einsum("jik,njk->nji", L, digits(plain)[..., :4]) + digits(shift)) % 2
     cell = expected @ (1 << np.arange(bits - 1, -1, -1))
-    got = _numba.sobol_net.scrambled_net(16, directions, random, bits)
+    got = np.empty((16, 2))
+    _numba.sobol_net.scrambled_net(got, directions, random, bits)
     np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
 
 
@@ -249,11 +251,11 @@ def test_compiled_kernels_equal_their_python_source():
         ),
         (
             _numba.component_densities.log_densities_along_axes,
-            (centres, X, np.exp(X), mu),
+            (np.empty((3, 7)), centres, X, np.exp(X), mu),
         ),
         (
             _numba.component_densities.log_densities_skewed,
-            (centres, X, rng.normal(size=(2, 2, 7)), np.eye(2) == 1.0, mu),
+            (np.empty((3, 7)), centres, X, rng.normal(size=(2, 2, 7)), np.eye(2) == 1.0, mu),
         ),
         (_numba.cholesky.factor, (np.empty((3, 2, 2)), S, 1e-8)),
         (
@@ -274,9 +276,15 @@ def test_compiled_kernels_equal_their_python_source():
         ),
         (_numba.hilbert_keys.hilbert_keys, (rng.integers(0, 16, (9, 3)), 4)),
         (_numba.hilbert_keys.hilbert_cells, (centres, 31)),
-        (_numba.resampling.choose_along, (mu, np.arange(6, -1, -1), np.linspace(0, 0.9, 9))),
-        (_numba.resampling.distant_neighbours, (np.array([2, 0, 1]), 0.7)),
-        (_numba.resampling.choose_in_rows, (np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu)),
+        (
+            _numba.resampling.choose_along,
+            (np.empty(9, np.intp), mu, np.arange(6, -1, -1), np.linspace(0, 0.9, 9)),
+        ),
+        (_numba.resampling.set_distant_neighbours, (np.empty(3), np.array([2, 0, 1]), 0.7)),
+        (
+            _numba.resampling.choose_in_rows,
+            (np.empty(3, np.intp), np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu),
+        ),
         (_numba.kernel_rows.add_square, (np.zeros(7), X[0], 0.3)),
         (_numba.vectors.add_scaled, (np.zeros(7), X[0], 0.3)),
         (_numba.kernel_rows.squared_distances, (np.zeros(3), X, 2, 5, centres[0])),
@@ -321,7 +329,7 @@ def test_compiled_kernels_equal_their_python_source():
             _numba.gaussian_sums.mahalanobis,
             (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6]),
         ),
-        (_numba.sobol_net.scrambled_net, (9, *net_arguments(rng))),
+        (_numba.sobol_net.scrambled_net, (np.empty((9, 2)), *net_arguments(rng))),
         (_numba.simplex_qp.leading_dot, (heights, rates, 3)),
         (_numba.gaussian_products.product_root, (np.zeros((2, 2)), A[0], A[1] @ A[1].T)),
         (_numba.parabolas.quadratic_features, (centres, A[0], 0.25)),
@@ -378,6 +386,30 @@ def rank_deficient_programme():
     return B @ B.T, 0.001 * rng.normal(size=30)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+def test_eigenvalues_and_axes_are_those_of_numpy(d):
+    rng = np.random.default_rng(d)
+    sizes = 10.0 ** rng.uniform(-6, 6, d)
+    S = sizes[:, None] * np.cov(rng.normal(size=(d, 9))) * sizes if d > 1 else np.array([[-2.0]])
+    for matrix in (S, S - np.diag(2.0 * S.diagonal()), np.zeros((d, d)), np.ones((d, d))):
+        values, axes = _numba.eigen.eigen(matrix)
+        size = np.abs(matrix).max() + 1e-300
+        np.testing.assert_allclose(np.sort(values), np.linalg.eigvalsh(matrix), atol=1e-14 * size)
+        np.testing.assert_allclose((axes * values) @ axes.T, matrix, atol=1e-14 * size)
+        np.testing.assert_allclose(axes @ axes.T, np.eye(d), atol=1e-14)
+
+
+@pytest.mark.parametrize("rates", [(0.5, 5.0, 50.0, 500.0), (0.5, 5.0, 7.0), (3.0,)], ids=str)
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_powers_of_exponentials_are_the_exponentials_of_all_scales(rates, precision):
+    weights = 1.0 / np.array(rates)  # as in the adaptive kernel: errors of powers cancel
+    groups = scale_groups(np.array([rates, weights / weights.sum()])).astype(precision)
+    q, row = np.geomspace(1e-6, 1e6, 200).astype(precision), np.empty(200, precision)
+    _numba.nested_scales.set_values(row, q, groups)
+    exact = np.exp(-np.outer(q.astype(float), rates)) @ (weights / weights.sum())
+    np.testing.assert_allclose(row, exact, atol=16 * np.finfo(precision).eps)
+
+
 @pytest.mark.parametrize("programme", [wide_kernel_programme, rank_deficient_programme])
 def test_compiled_simplex_qp_equals_its_python_source(programme, monkeypatch):
     K, c = programme()
@@ -385,7 +417,7 @@ def test_compiled_simplex_qp_equals_its_python_source(programme, monkeypatch):
 
     def solve():
         w, active = np.zeros(n), np.zeros(n, np.intp)
-        return w, *_numba.simplex_qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0)
+        return w, *_numba.simplex_qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0, 3)
 
     compiled = solve()
     oracles.run_by_python(_numba.simplex_qp, monkeypatch)
@@ -419,7 +451,8 @@ def test_components_are_chosen_by_inverse_transform_in_the_given_order():
     u[:20], u[20:40] = 0.0, 1.0 - 2.0**-53
     with np.errstate(divide="ignore"):
         log_shares = np.log(shares) + rng.normal(size=(200, 1)) * 100
-    chosen = _numba.resampling.choose_in_rows(log_shares, order, u)
+    chosen = np.empty(len(u), np.intp)
+    _numba.resampling.choose_in_rows(chosen, log_shares, order, u)
     cumulative = np.cumsum(shares[:, order], axis=1)
     expected = order[(cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)]
     np.testing.assert_array_equal(chosen, expected)

@@ -108,7 +108,7 @@ def test_a_hidden_point_is_not_found_again():
         assert look_roughly()[0] == vertex
         full.hide(vertex)
         single.hide(vertex)
-    assert np.count_nonzero(full.kept_rows.mu != target.mu) == 20
+    assert np.count_nonzero(full._mu != target.mu) == 20
     np.testing.assert_array_equal(target.mu, wide_problem(0).mu)  # a target is never written to
 
 

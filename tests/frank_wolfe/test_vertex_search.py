@@ -22,7 +22,7 @@ from skh.frank_wolfe import point_blocks as neighbours
 from skh.frank_wolfe import single_precision_search as rough_search
 from skh.frank_wolfe.single_precision_search import SingleBlend, SingleCombine
 from skh.frank_wolfe.single_target import SingleTarget
-from skh.frank_wolfe.vertex_search import FullBlend, Target
+from skh.frank_wolfe.vertex_search import FullBlend, FullCombine, Target
 
 STEPS = {
     "FW": skh.Herding(),
@@ -174,6 +174,7 @@ def test_quantized_sums_are_abandoned_where_they_exclude_too_few_points(
     single = step.start(target_of(*problem), 30)
     with full_search():
         full = step.start(target_of(*problem), 30)
+        assert isinstance(full.search, FullCombine)  # made when first used
     np.testing.assert_array_equal(single.run(30)[0], full.run(30)[0])
     assert (single.search._full is not None) == given_up
     for ours, theirs in zip(single.solution(), full.solution(), strict=True):

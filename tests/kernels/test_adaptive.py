@@ -5,15 +5,10 @@ import pytest
 
 import oracles
 import skh
+from skh._numba.metrics import COARSE_INFORMATION, clip_information
 from skh.filtering.likelihood_information import LearnedInformation
 from skh.gaussians.predictive import Predictive
-from skh.kernels.adaptive import (
-    COARSE_INFORMATION,
-    SCALES,
-    adaptive_kernel,
-    resolvable_information,
-    unseen_factor,
-)
+from skh.kernels.adaptive import SCALES, adaptive_kernel, unseen_factor
 from skh.kernels.quadrature_weights import effective_sample_size
 
 
@@ -325,6 +320,11 @@ def test_a_sensor_far_more_precise_than_the_points_are_dense_does_no_harm(sds):
             result = skh.particle_filter(model, ys, rule, 50, rng=seed)
             errors[name].append(oracles.rmse(result.means, exact))
     assert np.median(errors["default"]) < np.median(errors["random"])
+
+
+def resolvable_information(seen, n):
+    clip_information(seen, n)
+    return seen
 
 
 def test_information_beyond_what_points_can_resolve_is_cut_off():

@@ -7,8 +7,10 @@ import pytest
 
 from skh._numba.lbfgs import CURVATURE_DAMPING, curvature_factor, precondition
 from skh.kernels.curvature import MAX_LANDMARKS, inverse_curvatures
+from skh.kernels.scale_groups import scale_groups
 
-SCALES = np.array([[50.0, 5.0, 0.5, 0.05], [0.001, 0.009, 0.09, 0.9]])
+SCALES = np.array([[50.0, 5.0, 0.5, 0.05, 0.2], [0.001, 0.009, 0.09, 0.8, 0.1]])
+GROUPS = scale_groups(SCALES)
 NOTHING = np.empty(0)
 
 
@@ -25,7 +27,7 @@ def along_curve(n: int, d: int) -> np.ndarray:
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_the_factor_is_that_of_all_pairs(d: int) -> None:
     X = along_curve(20, d)
-    L = np.tril(curvature_factor(X, SCALES))
+    L = np.tril(curvature_factor(X, GROUPS))
     np.testing.assert_allclose(L @ L.T, dense(X), atol=1e-14)
 
 
@@ -33,7 +35,7 @@ def test_the_factor_is_that_of_all_pairs(d: int) -> None:
 @pytest.mark.parametrize("n", [MAX_LANDMARKS - 5, 203])
 def test_both_parts_are_nearly_the_inverse(d: int, n: int) -> None:
     X = along_curve(n, d)
-    near, far = inverse_curvatures(X, SCALES)
+    near, far = inverse_curvatures(X, GROUPS)
     w, v = np.linspace(1.0, 2.0, n) / n, np.random.default_rng(1).normal(size=(d, n))
     found = v.copy()
     precondition(found, w, near, far)
@@ -47,7 +49,7 @@ def test_both_parts_are_nearly_the_inverse(d: int, n: int) -> None:
 def test_points_without_weight_do_not_move() -> None:
     X, v, w = along_curve(30, 2), np.ones((2, 30)), np.full(30, 1 / 29)
     w[3] = 0.0
-    for parts in ((curvature_factor(X, SCALES), NOTHING), inverse_curvatures(X, SCALES)):
+    for parts in ((curvature_factor(X, GROUPS), NOTHING), inverse_curvatures(X, GROUPS)):
         moved = v.copy()
         precondition(moved, w, *parts)
         np.testing.assert_array_equal(moved[:, 3], 0.0)

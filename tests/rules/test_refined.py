@@ -125,10 +125,8 @@ def test_rao_blackwellization_stays_right_with_moved_points():
     moved = skh.Refined(skh.Stratified(), kernel)
     errors = {}
     for name, rule in {"moved": moved, "drawn": skh.Stratified()}.items():
-        result = skh.particle_filter(rb, ys, rule, 400, rng=1)
-        z = result.z_means
-        assert z is not None
-        errors[name] = oracles.rmse(z[:, 0], exact.means[:, 2])
+        results = [skh.particle_filter(rb, ys, rule, 400, rng=seed) for seed in range(1, 5)]
+        errors[name] = np.mean([oracles.rmse(r.z_means[:, 0], exact.means[:, 2]) for r in results])
     assert errors["moved"] < 0.7 * errors["drawn"]
     assert errors["moved"] < 0.05
 

@@ -47,3 +47,14 @@ def are_indices(index, K):
     for i in range(index.size):
         bad += (index[i] < 0) | (index[i] >= K)
     return bad == 0
+
+
+@compiled
+def positive_total(x):
+    """The sum of a vector, 0 unless all entries are positive."""
+    total = 0.0
+    for i in range(x.size):
+        if not x[i] > 0.0:
+            return 0.0
+        total += x[i]
+    return total

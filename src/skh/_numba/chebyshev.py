@@ -6,7 +6,12 @@ takes an exponential per bump; see `kernels.interpolation`.
 
 from __future__ import annotations
 
-from skh._numba.compiling import inlined
+from math import cos, pi
+
+import numpy as np
+
+from skh._numba.compiling import compiled, full_vectors, inlined, summing
+from skh._numba.exponential import exp
 
 FIRST = 16  # polynomials that are found one after the other
 
@@ -52,3 +57,46 @@ def place_in_box(X, i, box):
     d = len(X)
     t = (X[0, i] - box[0, 0]) / box[1, 0] if d == 2 else 0.0
     return t, (X[d - 1, i] - box[0, 1]) / box[1, 1]
+
+
+@compiled
+def reach(A, X):
+    """The largest rate of bumps on a line, and the least and largest of its points ``X`` (1, n)."""
+    rate, low, high = 0.0, X[0, 0], X[0, 0]
+    for m in range(A.shape[1]):
+        rate = max(rate, A[0, m])
+    for i in range(X.shape[1]):
+        low, high = min(low, X[0, i]), max(high, X[0, i])
+    return rate, low, high
+
+
+@summing
+def values_at_nodes(A, b, heights, centre, half, m):  # pragma: no cover - intrinsic
+    """Sums of bumps at the m Chebyshev nodes of an interval."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    values = np.empty(m)
+    for i in range(m):
+        x, value = centre + half * cos(pi * (i + 0.5) / m), 0.0
+        for k in range(heights.size):
+            e = A[0, k] * x - b[0, k]
+            value += heights[k] * exp(-0.5 * e * e)
+        values[i] = value
+    return values
+
+
+@compiled
+def values_on_line(X, table, box):  # pragma: no cover - intrinsic
+    """The interpolated sum at the points ``X`` (1, n) of an interval, by Clenshaw's recurrence."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    n = X.shape[1]
+    t, first, second = np.empty(n), np.zeros(n), np.zeros(n)
+    for i in range(n):
+        t[i] = (X[0, i] - box[0, 1]) / box[1, 1]
+    for k in range(table.size - 1, 0, -1):
+        c = table[0, k]
+        for i in range(n):
+            second[i] = c + 2.0 * t[i] * first[i] - second[i]
+        first, second = second, first
+    for i in range(n):
+        second[i] = table[0, 0] + t[i] * first[i] - second[i]
+    return second

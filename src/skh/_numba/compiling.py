@@ -11,6 +11,8 @@ see that the index is non-negative and needs no wrap-around.
 A ``prange`` is a plain loop here and a parallel one in the versions that `_runtime.threads`
 compiles.  Blocks, and therefore results, do not depend on the number of threads.
 
+A kernel of small arrays sets arrays of its caller, since numba takes a microsecond to return one.
+
 Kernels do not check their arguments: callers do.  Kernels of a single model are beside that model.
 """
 

@@ -1,6 +1,6 @@
 """Log-densities of components at points: for one point after another, all components at once.
 
-`regular_roots` and `centred_means` prepare components; for singular ones see `gaussians.densities`.
+`set_regular_densities` prepares components; for singular ones see `gaussians.densities`.
 
 The components' means and roots are coordinate-major, so that the inner loops run over components.
 A block of components stays in the cache for all points.
@@ -77,6 +77,19 @@ def regular_roots(means, S, variances):
 
 
 @compiled
+def set_regular_densities(centred, heights, W, weights, means, S, mean, variances):
+    """Set `centred_means` and log-heights, and inverse roots W (K, d, d); False if any is singular.
+
+    S and W are (1, d, d) for components with the same covariance.
+    """
+    L, inverse, regular = regular_roots(means, S, variances)
+    if regular:
+        W[:] = inverse
+        set_centred_means(centred, heights, weights, means, L, W, mean)
+    return regular
+
+
+@compiled
 def singular_roots(means, S, variances):
     """The roots and their inverses if some covariances are singular."""
     width, finest = mass_widths(means, variances)
@@ -92,10 +105,9 @@ def singular_roots(means, S, variances):
 
 
 @compiled
-def centred_means(weights, means, L, W, mean):
+def set_centred_means(centred, heights, weights, means, L, W, mean):
     """Means (d, K) relative to that of the mixture, times W if it is shared; log-heights."""
     K, d = means.shape
-    centred, heights = np.empty((d, K)), np.empty(K)
     for k in range(K):
         own = k if len(L) > 1 else 0
         heights[k] = log(weights[k]) if weights[k] > 0.0 else -np.inf
@@ -107,7 +119,6 @@ def centred_means(weights, means, L, W, mean):
                 for c in range(d):
                     total += W[0, r, c] * (means[k, c] - mean[c])
                 centred[r, k] = total
-    return centred, heights
 
 
 @inlined
@@ -141,10 +152,10 @@ def finish(out, q, heights):
 
 
 @compiled
-def log_densities_along_axes(x, means, roots, heights):
-    """``heights[k] - sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 / 2``, (n, K)."""
+def log_densities_along_axes(out, x, means, roots, heights):
+    """``out[i, k] = heights[k] - sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 / 2``, (n, K)."""
     (n, d), K = x.shape, heights.size
-    out, scratch, common = np.empty((n, K)), np.empty(BLOCK), roots.shape[1] == 1
+    scratch, common = np.empty(BLOCK), roots.shape[1] == 1
     for low in range(0, K, BLOCK):
         high = min(low + BLOCK, K)
         q = scratch[: high - low]
@@ -156,26 +167,23 @@ def log_densities_along_axes(x, means, roots, heights):
                 else:
                     add_scaled_square(q, means[j, low:high], x[i, j], roots[j, low:high])
             finish(out[i, low:high], q, heights[low:high])
-    return out
 
 
 @compiled
-def are_within_along_axes(square, x, means, roots, component):
-    """Whether ``sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 <= square`` for k = component[i]."""
-    last, within = roots.shape[1] - 1, np.empty(len(x), dtype=np.bool_)
+def are_within_along_axes(within, square, x, means, roots, component):
+    """Set whether ``sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 <= square``, k = component[i]."""
+    last = roots.shape[1] - 1
     for i in range(len(x)):
         k, total = component[i], 0.0
         for j in range(x.shape[1]):
             e = roots[j, min(k, last)] * (x[i, j] - means[j, k])
             total += e * e
         within[i] = total <= square
-    return within
 
 
 @compiled
-def are_within(square, x, means, roots, component):
-    """Whether ``|roots[:, :, k] (x[i] - means[:, k])|^2 <= square`` for k = component[i]."""
-    within = np.empty(len(x), dtype=np.bool_)
+def are_within(within, square, x, means, roots, component):
+    """Set whether ``|roots[:, :, k] (x[i] - means[:, k])|^2 <= square``, k = component[i]."""
     for i in range(len(x)):
         k, total = component[i], 0.0
         for r in range(x.shape[1]):
@@ -184,17 +192,16 @@ def are_within(square, x, means, roots, component):
                 e += roots[r, j, k] * (x[i, j] - means[j, k])
             total += e * e
         within[i] = total <= square
-    return within
 
 
 @compiled
-def log_densities_skewed(x, means, roots, used, heights):
-    """``heights[k] - |roots[:, :, k] (x[i] - means[:, k])|^2 / 2``, (n, K).
+def log_densities_skewed(out, x, means, roots, used, heights):
+    """``out[i, k] = heights[k] - |roots[:, :, k] (x[i] - means[:, k])|^2 / 2``, (n, K).
 
     Where ``used`` is false, that entry of all roots is zero.
     """
     (n, d), K = x.shape, heights.size
-    out, scratch = np.empty((n, K)), np.empty((2, BLOCK))
+    scratch = np.empty((2, BLOCK))
     for low in range(0, K, BLOCK):
         high = min(low + BLOCK, K)
         q, e = scratch[0, : high - low], scratch[1, : high - low]
@@ -207,4 +214,3 @@ def log_densities_skewed(x, means, roots, used, heights):
                         add_difference(e, means[j, low:high], x[i, j], roots[r, j, low:high])
                 add_common_square(q, e, 0.0, 1.0)
             finish(out[i, low:high], q, heights[low:high])
-    return out

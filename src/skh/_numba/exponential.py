@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.extending import overload
 
-from skh._numba.compiling import compiled, intrinsic_or
+from skh._numba.compiling import RUN_BY_PYTHON, compiled, intrinsic_or
 
 
 @intrinsic_or(lambda x: np.float64(x).view(np.int64))
@@ -98,3 +99,15 @@ def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
     p = p * r * r + r + ONE
     bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
     return p * _single_of_bits(bits)  # type: ignore[call-arg]
+
+
+def exp_of(x):
+    """`exp` or `exp32`, in the precision of ``x``."""
+    return exp32(x) if isinstance(x, np.float32) else exp(x)
+
+
+if not RUN_BY_PYTHON:
+
+    @overload(exp_of)
+    def _exp_of(x):  # pragma: no cover - runs in the compiler
+        return (lambda x: exp32(x)) if x == types.float32 else (lambda x: exp(x))

@@ -1,62 +1,81 @@
-"""The loops of `frank_wolfe.fully_corrective`, each in one compiled call."""
+"""The loop of `frank_wolfe.fully_corrective.ProtectedIterate` in one compiled call."""
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
-from skh._numba.compiling import compiled
-from skh._numba.kernel_rows import kernel_row
-from skh._numba.quantized_rows import combine_rows_and_search, error_of_sum, take_in
-from skh._numba.simplex_qp import GRADIENT, leading_dot, solve
-from skh._numba.vertex_search import HIDDEN, combine_and_search
+from skh._numba.compiling import compiled, full_vectors
+from skh._numba.extrema import lowest
+from skh._numba.kernel_rows import squared_distances
+from skh._numba.nested_scales import set_values
+from skh._numba.simplex_qp import ROUNDS, leading_dot, solve
+from skh._numba.vectors import fill
+from skh._numba.vertex_search import HIDDEN
+
+LEAST_RIDGE = 1e-6  # above which weights between two steps need no refinement
 
 
 @compiled
-def protected_steps(chosen, mmd2, K, c, w, L, active, rows, g, mu, X, scales, ridge, first):
-    """Choose ``chosen.size`` points; ``mmd2`` omits the squared norm of the target.
+def combine_rows(g, rows, active, w):  # pragma: no cover - intrinsic
+    """``g = sum_i w[i] rows[i]`` over the active i, in the precision of both."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    last, of = active.size - 1, g.dtype.type
+    fill(g, of(0))
+    for k in range(0, active.size, 4):
+        h, i = active[k], active[min(k + 1, last)]
+        m, n = active[min(k + 2, last)], active[min(k + 3, last)]
+        a, b = of(w[h]), of(w[i] if k < last else 0.0)
+        c, d = of(w[m] if k + 1 < last else 0.0), of(w[n] if k + 2 < last else 0.0)
+        for x in range(g.size):
+            g[x] += (a * rows[h, x] + b * rows[i, x]) + (c * rows[m, x] + d * rows[n, x])
 
-    ``K`` to ``active`` are the arrays of `simplex_qp.solve`.  Returns the number of active points,
-    the level of the gradient and the objective, as `solve` does.
+
+@compiled
+def first_lowest_gap(g, mu, gap):
+    """The first index at which ``g - mu`` is lowest; ``gap`` is scratch."""
+    for x in range(g.size):
+        gap[x] = g[x] - mu[x]
+    least, j = lowest(gap), 0
+    while g[j] - mu[j] != least:
+        j += 1
+    return j
+
+
+@compiled
+def protected_steps(
+    chosen, trace, norm2, K, c, w, L, active, mean_map, X, groups, row_groups, ridge, first
+):
+    """Choose ``chosen.size`` points; set ``trace`` to the MMD after each.
+
+    Points are compared in the precision of ``row_groups``; ``K`` to ``active`` are the arrays of
+    `simplex_qp.solve`, in double.  Returns what `solve` does, and the squared MMD.
     """
+    n, (d, M) = chosen.size, X.shape
+    precision = row_groups.dtype
+    g, mu, q = np.empty(M, precision), mean_map.astype(precision), np.empty(M, precision)
+    rows, distances = np.empty((n, M), precision), np.empty(n)
     # Not a literal 0, which has a type of its own for which `solve` would be compiled again.
-    a, level, objective, j = np.intp(0), 0.0, 0.0, first
-    for k in range(chosen.size):
-        chosen[k] = j
-        kernel_row(rows[k], X, X[:, j].copy(), scales)
-        for i in range(k + 1):
-            K[i, k] = K[k, i] = rows[i, j]
+    a, level, objective, mmd2, j, none = np.intp(0), 0.0, 0.0, 0.0, first, np.intp(0)
+    centres = np.empty((d, n))
+    for k in range(n):
+        for i in range(d):
+            centres[i, k] = X[i, j]
+        centre = centres[:, k].copy()
+        squared_distances(distances[: k + 1], centres, none, k + 1, centre)
+        set_values(K[k, : k + 1], distances[: k + 1], groups)
+        for i in range(k):
+            K[i, k] = K[k, i]
         K[k, k] += ridge
-        c[k], mu[j] = mu[j], HIDDEN
-        a, level, objective = solve(K, c, w, L, active, a, k + 1, level)
-        mmd2[k] = objective - ridge * leading_dot(w, w, k + 1)
-        j = combine_and_search(g, mu, rows, active[:a], w)
-    return a, level, objective
-
-
-@compiled
-def corrective_steps(chosen, mmd2, qp, to_add, to_search, top, fixed, share, norm2, mean):
-    """`CorrectiveIterate.move` from the first vertex on, where the mean map is ``mean``, by rows.
-
-    ``qp`` are the arrays of `simplex_qp.solve`, ``to_add`` and ``to_search`` those of `take_in` and
-    `combine_rows_and_search`, ``top`` and ``fixed`` constants of `error_of_sum`.  The last vertex
-    may be one without weight; before one without gain it ends.  It also ends if exact sums above a
-    ``share`` of all have cost as much as a search.  Returns whether that is so, the number of
-    vertices, and what `solve` and the last search returned.
-    """
-    K, c, w, L, active = qp
-    a, level, objective, j, g, k = np.intp(0), 0.0, 0.0, chosen[0], 0.0, 0
-    M, wasted, futile = to_search[6].size, 0.0, False  # search points
-    while k < chosen.size and not futile:
-        if k > 0 and (w[k - 1] == 0.0 or level - (g - mean) <= GRADIENT):
-            break
-        chosen[k], c[k] = j, mean
-        row = take_in(*to_add, k, j)
-        for i in range(k + 1):
-            K[i, k] = K[k, i] = row[i]
-        a, level, objective = solve(K, c, w, L, active, a, k + 1, level)
-        mmd2[k] = objective + norm2
-        error = error_of_sum(top, fixed, a, mmd2[k])
-        j, g, mean, count = combine_rows_and_search(*to_search, active[:a], w, error)
-        wasted += max(count - share * a * M, 0.0)
-        futile, k = wasted > a * M, k + 1
-    return futile, k, a, level, objective, j, g
+        chosen[k], c[k], mu[j] = j, mean_map[j], HIDDEN
+        rounds = 1 if ridge > LEAST_RIDGE and k + 1 < n else ROUNDS
+        a, level, objective = solve(K, c, w, L, active, a, k + 1, level, rounds)
+        mmd2 = norm2 + objective - ridge * leading_dot(w, w, k + 1)
+        trace[k] = sqrt(max(mmd2, 0.0))
+        if k + 1 < n:
+            squared_distances(q, X, none, M, centre)
+            set_values(rows[k], q, row_groups)
+            combine_rows(g, rows, active[:a], w)
+            j = first_lowest_gap(g, mu, q)
+    return a, level, objective, mmd2

@@ -84,6 +84,12 @@ def hilbert_keys(cells, bits):
 
 
 @compiled
+def set_keys(keys, x, bits):
+    """Set the positions of points (n, d) along the curve, from the first ``bits`` bits of each."""
+    keys[:] = hilbert_keys(hilbert_cells(x, bits), bits)
+
+
+@compiled
 def sort_along_curve(X, low, width, side, curve):
     """Permutation that sorts points along a curve through a grid of ``side`` cells per axis.
 

@@ -6,10 +6,10 @@ from math import sqrt
 
 import numpy as np
 
-from skh._numba.compiling import compiled, full_vectors, inlined, summing
-from skh._numba.exponential import exp
+from skh._numba.compiling import compiled, inlined, summing
 from skh._numba.kernel_rows import squared_distances
 from skh._numba.mmd_energy import energy
+from skh._numba.nested_scales import add_curvatures, weights_of
 from skh._numba.simplex_qp import backward, forward, leading_dot
 from skh._numba.vectors import add_scaled, dot, fill, set_scaled, set_sum
 
@@ -20,26 +20,16 @@ SINGLE_ROUNDING = 1e-8  # of the energy of pairs in single precision
 CURVATURE_DAMPING = 0.5  # relative to those of single points; with less, points overshoot
 
 
-@compiled
-def add_curvature(row, q, height, rate, share):  # pragma: no cover - intrinsic
-    """``row += height (1 - share q) exp(-rate q)``, for one scale."""
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    for j in range(row.size):
-        row[j] += height * (1.0 - share * q[j]) * exp(-rate * q[j])
-
-
 @inlined
-def set_curvatures(row, q, X, first, last, c, scales):
+def set_curvatures(row, q, X, first, last, c, groups):
     """Set ``row`` to the curvatures of point ``c`` and some others, averaged over coordinates.
 
     That is ``-k''(c - x_j)``, the inner product of the derivatives of two points' features.
     """
     squared_distances(q, X, first, last, c)
     fill(row, 0.0)
-    for s in range(scales.shape[1]):
-        rate = scales[0, s]
-        height, share = 2.0 * rate * scales[1, s], 2.0 * rate / c.size
-        add_curvature(row, q, height, rate, share)
+    for group in groups:
+        add_curvatures(row, q, group[0], weights_of(group), c.size)
 
 
 @summing
@@ -52,28 +42,28 @@ def factorize(C, n):
 
 
 @compiled
-def curvature_factor(X, scales):
+def curvature_factor(X, groups):
     """Cholesky factor of the curvatures of all pairs, regularised by a share of the diagonal."""
     d, N = X.shape
     C, c, q, none = np.empty((N, N)), np.empty(d), np.empty(N), np.intp(0)  # see `protected_steps`
     for i in range(N):
         for k in range(d):
             c[k] = X[k, i]
-        set_curvatures(C[i, : i + 1], q[: i + 1], X, none, i + 1, c, scales)
+        set_curvatures(C[i, : i + 1], q[: i + 1], X, none, i + 1, c, groups)
         C[i, i] *= 1.0 + CURVATURE_DAMPING
     factorize(C, N)
     return C
 
 
 @compiled
-def curvatures(X, Y, first, width, scales):
+def curvatures(X, Y, first, width, groups):
     """Curvatures of each point of ``X`` and ``width`` points of ``Y`` from ``first[i]`` on."""
     (d, N), c, q = X.shape, np.empty(len(X)), np.empty(width)
     C = np.empty((N, width))
     for i in range(N):
         for k in range(d):
             c[k] = X[k, i]
-        set_curvatures(C[i], q, Y, first[i], first[i] + width, c, scales)
+        set_curvatures(C[i], q, Y, first[i], first[i] + width, c, groups)
     return C
 
 
@@ -143,7 +133,7 @@ def project(G, free):
 
 
 @compiled
-def descend(X, w, scales, A, b, heights, table, box, near, far, iterations, free):
+def descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free):
     """Return the points after some iterations of L-BFGS.
 
     Points move only within the range of the projections ``free`` (N, d, d), if there are any.
@@ -158,7 +148,7 @@ def descend(X, w, scales, A, b, heights, table, box, near, far, iterations, free
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
     direction = np.empty(d * N)
-    f = energy(g, x, w, scales, A, b, heights, table, box)
+    f = energy(g, x, w, groups, A, b, heights, table, box)
     project(g, free)
     k = np.intp(0)  # not a literal 0: see `protected_steps`
     for _ in range(iterations):
@@ -171,9 +161,9 @@ def descend(X, w, scales, A, b, heights, table, box, near, far, iterations, free
         length, trial = 1.0, 0
         while trial < TRIALS:
             set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
-            value = there = energy(h, y, w, scales, A, b, heights, table, box)
+            value = there = energy(h, y, w, groups, A, b, heights, table, box)
             project(h, free)
-            if scales.ndim == 1 and abs(value - f) < SINGLE_ROUNDING:
+            if groups.itemsize == 4 and abs(value - f) < SINGLE_ROUNDING:
                 there = f + 0.5 * length * (slope + dot(direction, h.reshape(d * N)))
             if there <= f + SUFFICIENT * length * slope:
                 break
@@ -191,3 +181,10 @@ def descend(X, w, scales, A, b, heights, table, box, near, far, iterations, free
             k += 1
         x, y, g, h, f = y, x, h, g, value
     return x
+
+
+@compiled
+def descend_few(X, w, groups, A, b, heights, table, box, iterations, free):
+    """`descend` with the `curvature_factor` of all points; sets ``X``."""
+    near, far = curvature_factor(X, groups), np.empty(0)
+    X[:] = descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 
 from skh._numba.compiling import compiled, inlined, strict
+from skh._numba.eigen import eigen
 from skh._numba.extrema import highest
 from skh._numba.kernel_rows import set_exp, transposed
 from skh._numba.products import congruent, product
 from skh._numba.simplex_qp import backward, forward, leading_dot
 from skh._numba.spreads import regular_root
-from skh._numba.vectors import add_scaled, dot, fill
+from skh._numba.vectors import add_scaled, dot, fill, total
 
 UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
 MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
@@ -39,13 +40,55 @@ def relative_to_best(log_likelihood):
 
 
 @compiled
-def whitened(x, P, centred, pooled, jitter):
-    """Return T, z and L' F L for the root L of the covariance P of particles x, and its inverse T.
+def set_level_and_posterior(level, posterior, log_likelihood, w, most):
+    """`relative_to_best`, and weights after it, of which no level counts below ``-most``."""
+    level[:] = relative_to_best(log_likelihood)
+    for i in range(level.size):
+        posterior[i] = w[i] * exp(max(level[i], -most))
 
-    Here z are some particles, ``centred``, in units of L, and F is the ``pooled`` information.
+
+@compiled
+def centred_and_covariance(x, w):
+    """Particles (n, d) less their mean, and their covariance."""
+    (n, d), P = x.shape, np.zeros((x.shape[1], x.shape[1]))
+    centred = x.copy()
+    for j in range(d):
+        mean = 0.0
+        for i in range(n):
+            mean += w[i] * x[i, j]
+        for i in range(n):
+            centred[i, j] -= mean
+    for r in range(d):
+        for c in range(r + 1):
+            for i in range(n):
+                P[r, c] += w[i] * centred[i, r] * centred[i, c]
+            P[c, r] = P[r, c]
+    return centred, P
+
+
+@compiled
+def set_information(F, x, w, level, posterior, heaviest, depth, pooled, jitter, centres):
+    """Set ``F`` to what log-likelihoods ``level`` of particles x teach, given the ``pooled``.
+
+    The fit is to the ``heaviest`` particles, and its curvature that at the first ``centres`` of
+    them.  Returns the second result of `mean_curvature`.
     """
+    centred, P = centred_and_covariance(x, w)
     L, T = regular_root(P, x, jitter)
-    return T, product(centred, transposed(T)), congruent(pooled, L)
+    m, d = heaviest.size, len(P)
+    some, values, share = np.empty((m, d)), np.empty(m), np.empty(min(m, centres))
+    for k in range(m):
+        values[k] = level[heaviest[k]]
+        for j in range(d):
+            some[k, j] = centred[heaviest[k], j]
+    for k in range(share.size):
+        share[k] = posterior[heaviest[k]]
+    z, size = product(some, transposed(T)), total(share)
+    for k in range(share.size):
+        share[k] /= size
+    seen, axes = eigen(congruent(pooled, L))
+    F[:], regular = fitted_information(z, values, seen, axes, depth, share, T)
+    return regular
 
 
 @strict
@@ -123,15 +166,15 @@ def mean_curvature(moved, q, S, values, share):
     ``moved`` (m, d) are the points times the metric ``S``, ``q`` (m, m) their products with the
     points.  The second result says whether both covariances were positive definite.
     """
-    (m, d), total = moved.shape, 0.0
+    (m, d), trace = moved.shape, 0.0
     for j in range(d):
-        total += S[j, j]
+        trace += S[j, j]
     plain, bumps, bumpy = np.empty((m, m)), np.empty((m, m)), np.empty((m, m))
-    set_bumps(bumps, q, total)
+    set_bumps(bumps, q, trace)
     largest = 0.0
     for i in range(m):
         for j in range(m):
-            plain[i, j] = 0.5 * (1.0 + total + q[i, j]) ** 2
+            plain[i, j] = 0.5 * (1.0 + trace + q[i, j]) ** 2
         largest = max(largest, plain[i, i])
     for i in range(m):
         plain[i, i] += (ACCURACY * (1.0 - values[i])) ** 2 + REGRESSION_JITTER * largest
@@ -142,7 +185,7 @@ def mean_curvature(moved, q, S, values, share):
     evidence, other_evidence = regression(plain, values, alpha), regression(bumpy, values, other)
     if other_evidence > evidence:
         alpha = other
-        add_bumps(F, moved, S, alpha, bumps, share, SQUARED_LENGTH * total)
+        add_bumps(F, moved, S, alpha, bumps, share, SQUARED_LENGTH * trace)
     for i in range(m):
         add_product(F, moved[i], moved[i], -alpha[i])
     return F, evidence + other_evidence == evidence + other_evidence

@@ -9,67 +9,60 @@ from __future__ import annotations
 import numpy as np
 
 from skh._numba.chebyshev import FIRST, place_in_box, set_polynomials, set_rows
-from skh._numba.compiling import compiled, full_vectors, inlined
-from skh._numba.exponential import exp
-from skh._numba.kernel_rows import add_square, squared_distances
-from skh._numba.nested_scales import nested_repulsion
+from skh._numba.compiling import compiled, full_vectors, inlined, summing
+from skh._numba.exponential import exp, exp_of
+from skh._numba.kernel_rows import add_square
+from skh._numba.nested_scales import sums_of_scales, weights_of
 from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
-PAIRS_AT_ONCE = 8_192  # of points, whose squared distances fit the cache
+BUMPS_AT_ONCE = 4_096  # that fit the cache
+LANE_BYTES = 256  # of numbers that are processed together: a rest would be done one by one
+HALF = np.float32(0.5)
 
 
-@compiled
-def add_bump(value, slope, q, height, rate):  # pragma: no cover - intrinsic
-    """``value += e`` and ``slope += 2 rate e`` with ``e = height exp(-rate q)``, for one scale."""
+@summing
+def add_repulsion(G, x, w, groups):  # pragma: no cover - intrinsic
+    """Return ``sum_ij w_i w_j k(x_i, x_j)`` and add its gradient to ``G``, which is in double.
+
+    Pairs are taken twice: without a memory of the other point they need no second pass.  There may
+    be more points in x and w than in G, of no weight.
+    """
     full_vectors()  # type: ignore[call-arg] # an intrinsic
-    for j in range(q.size):
-        e = height * exp(-rate * q[j])
-        value[j] += e
-        slope[j] += 2.0 * rate * e
-
-
-@compiled
-def add_push(out, x, slope, y, a):
-    """``out += a slope (y - x)``."""
-    for j in range(out.size):
-        out[j] += a * slope[j] * (y - x[j])
+    d, N = x.shape
+    q, push, result, zero = np.empty_like(w), np.empty_like(w), 0.0, w.dtype.type(0)
+    for i in range(G.shape[1]):
+        for j in range(N):
+            q[j], push[j] = zero, zero
+        for k in range(d):
+            for j in range(N):
+                e = x[k, j] - x[k, i]
+                q[j] += e * e
+        for g in range(len(groups)):
+            rate, h, value = groups[g, 0], weights_of(groups[g]), zero
+            for j in range(N):
+                near, first, _ = sums_of_scales(exp_of(-rate * q[j]), h)
+                value += w[j] * near
+                push[j] += w[j] * rate * first
+            result += w[i] * value
+        for k in range(d):
+            force = zero
+            for j in range(N):
+                force += push[j] * (x[k, j] - x[k, i])
+            G[k, i] += 4.0 * w[i] * force
+    return result
 
 
 @inlined
-def repulsion(G, X, w, scales):
-    """Return ``sum_ij w_i w_j k(x_i, x_j)`` and add its gradient to ``G``; pairs have j < i.
-
-    As many points i are done at once as make `PAIRS_AT_ONCE` pairs, which fit the cache.
-    """
-    d, N = X.shape
-    scratch = np.empty((3, max(PAIRS_AT_ONCE, N)))
-    c, none = np.empty(d), np.intp(0)  # not a literal 0: see `protected_steps`
-    result = total(scales[1]) * dot(w, w)
-    last = np.intp(1)
-    while last < N:
-        start, pairs = last, none
-        while last < N and pairs + last <= scratch.shape[1]:
-            for k in range(d):
-                c[k] = X[k, last]
-            squared_distances(scratch[0, pairs : pairs + last], X, none, last, c)
-            pairs += last
-            last += 1
-        q, value, slope = scratch[0, :pairs], scratch[1, :pairs], scratch[2, :pairs]
-        fill(value, 0.0)
-        fill(slope, 0.0)
-        for s in range(scales.shape[1]):
-            add_bump(value, slope, q, scales[1, s], scales[0, s])
-        first = none
-        for i in range(start, last):
-            before, push = w[:i], slope[first : first + i]
-            result += 2.0 * w[i] * dot(before, value[first : first + i])
-            multiply(push, before)
-            pull = total(push)
-            for k in range(d):
-                G[k, i] -= 2.0 * w[i] * (pull * X[k, i] - dot(push, X[k, :i]))
-                add_push(G[k, :i], X[k, :i], push, X[k, i], 2.0 * w[i])
-            first += i
-    return result
+def repulsion(G, X, w, groups):
+    """`add_repulsion` in the precision of ``groups``, without a rest of points."""
+    lanes = LANE_BYTES // groups.itemsize
+    padded = (w.size + lanes - 1) // lanes * lanes
+    x, shares = np.zeros((len(X), padded), groups.dtype), np.zeros(padded, groups.dtype)
+    for i in range(w.size):
+        shares[i] = w[i]
+        for k in range(len(X)):
+            x[k, i] = X[k, i] - X[k, 0]  # rounding is relative to their extent
+    return add_repulsion(G, x, shares, groups)
 
 
 @compiled
@@ -80,19 +73,11 @@ def set_affine(out, a, x, b):
 
 
 @compiled
-def set_affine_add_square(out, q, a, x, b):
-    """``out = a x - b; q += out^2``."""
-    for i in range(out.size):
-        out[i] = a[i] * x - b[i]
-        q[i] += out[i] * out[i]
-
-
-@compiled
 def set_bumps(q, heights):  # pragma: no cover - intrinsic
     """``q <- heights exp(-q / 2)``."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(q.size):
-        q[i] = heights[i] * exp(-0.5 * q[i])
+        q[i] = heights[i] * exp_of(-HALF * q[i])
 
 
 @compiled
@@ -139,20 +124,64 @@ def attraction_in_six(G, X, w, A, b, heights):
     return 2.0 * dot(w, value)
 
 
+@compiled
+def add_affine_squares(Q, X, first, r, A, b):  # pragma: no cover - intrinsic
+    """Add the squares of ``A x - b`` along axes r and r + 1, if there is one, for some points."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    s = min(r + 1, len(X) - 1)
+    other = Q.dtype.type(s - r)
+    for i in range(len(Q)):
+        x, y = X[r, first + i], X[s, first + i]
+        for m in range(Q.shape[1]):
+            u, v = A[r, m] * x - b[r, m], other * (A[s, m] * y - b[s, m])
+            Q[i, m] += u * u + v * v
+
+
+@summing
+def add_axial_pulls(G, X, w, first, r, A, b, bumps):  # pragma: no cover - intrinsic
+    """Subtract the gradient of the attraction along axes r and r + 1 from ``G``."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    s = min(r + 1, len(X) - 1)
+    zero, other = bumps.dtype.type(0), float(s - r)
+    for i in range(len(bumps)):
+        x, y, u, v = X[r, first + i], X[s, first + i], zero, zero
+        for m in range(bumps.shape[1]):
+            u += A[r, m] * (A[r, m] * x - b[r, m]) * bumps[i, m]
+            v += A[s, m] * (A[s, m] * y - b[s, m]) * bumps[i, m]
+        G[r, first + i] += 2.0 * w[first + i] * u
+        G[s, first + i] += 2.0 * other * w[first + i] * v
+
+
 @inlined
-def attraction_along_axes(G, X, w, A, b, heights):
-    """`attraction_skewed` for diagonal A, (d, m)."""
-    d, N = X.shape
-    u, value = np.empty((d, heights.size)), np.empty(heights.size)
-    result = 0.0
-    for i in range(N):
-        fill(value, 0.0)
-        for r in range(d):
-            set_affine_add_square(u[r], value, A[r], X[r, i], b[r])
-        set_bumps(value, heights)
-        result += 2.0 * w[i] * total(value)
-        for r in range(d):
-            G[r, i] += 2.0 * w[i] * triple_dot(A[r], u[r], value)
+def attraction_along_axes(G, X, w, A, b, heights, groups):
+    """`attraction_skewed` for diagonal A, (d, m), in the precision of ``groups``.
+
+    As many points are done at once as fit the cache.
+    """
+    (d, N), result, precision = X.shape, 0.0, groups.dtype
+    x, a, c = (
+        np.empty(X.shape, precision),
+        np.empty(A.shape, precision),
+        np.empty(A.shape, precision),
+    )
+    for r in range(d):
+        for m in range(heights.size):
+            a[r, m], c[r, m] = A[r, m], b[r, m] - A[r, m] * X[r, 0]
+        for i in range(N):
+            x[r, i] = X[r, i] - X[r, 0]
+    h = heights.astype(precision)
+    at_once = min(max(1, BUMPS_AT_ONCE // heights.size), N)
+    scratch = np.empty((at_once, heights.size), precision)
+    for first in range(0, N, at_once):
+        bumps = scratch[: min(at_once, N - first)]
+        fill(bumps.reshape(bumps.size), precision.type(0))
+        for r in range(0, d, 2):
+            add_affine_squares(bumps, x, first, r, a, c)
+        for i in range(len(bumps)):
+            set_bumps(bumps[i], h)
+            result += 2.0 * w[first + i] * total(bumps[i])
+        for r in range(0, d, 2):
+            add_axial_pulls(G, x, w, first, r, a, c, bumps)
     return result
 
 
@@ -178,7 +207,9 @@ def attraction_skewed(G, X, w, A, b, heights):
 
 
 @compiled
-def interpolated_attraction(G, X, w, A, b, heights, table, box):  # pragma: no cover - intrinsic
+def interpolated_attraction(
+    G, X, w, A, b, heights, table, box, groups
+):  # pragma: no cover - intrinsic
     """`attraction_along_axes` by interpolation in a box; outside it bumps are summed up."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     (m, n), last = table.shape, len(X) - 1
@@ -196,29 +227,26 @@ def interpolated_attraction(G, X, w, A, b, heights, table, box):  # pragma: no c
                 G[0, i] -= 2.0 * w[i] * dot(q, T[1, :n]) / box[1, 0]
         else:
             one = slice(i, i + 1)
-            result += attraction_along_axes(G[:, one], X[:, one], w[one], A, b, heights)
+            result += attraction_along_axes(G[:, one], X[:, one], w[one], A, b, heights, groups)
     return result
 
 
 @compiled
-def energy(G, X, w, scales, A, b, heights, table, box):
+def energy(G, X, w, groups, A, b, heights, table, box):
     """Return the squared MMD without its constant; set ``G`` to its gradient.
 
     The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
     and component, so that the inner loops are long; ``b`` is (d, m).  A ``table`` in two dimensions
-    interpolates it.  One-dimensional ``scales`` are nested: then pairs are in single precision.
+    interpolates it.  Sums are in the precision of ``groups`` (see `nested_scales`).
     """
     for k in range(len(G)):
         fill(G[k], 0.0)
+    result = repulsion(G, X, w, groups)
     # Dimensions are known at compile time, so that the branches not taken are not compiled.
-    if scales.ndim == 1:  # noqa: SIM108
-        result = nested_repulsion(G, X, w, scales)
-    else:
-        result = repulsion(G, X, w, scales)
     if table.ndim == 2:
-        return result - interpolated_attraction(G, X, w, A, b, heights, table, box)
+        return result - interpolated_attraction(G, X, w, A, b, heights, table, box, groups)
     if A.ndim == 2:
-        return result - attraction_along_axes(G, X, w, A, b, heights)
+        return result - attraction_along_axes(G, X, w, A, b, heights, groups)
     if A.shape[1] == 6:
         return result - attraction_in_six(G, X, w, A, b, heights)
     return result - attraction_skewed(G, X, w, A, b, heights)

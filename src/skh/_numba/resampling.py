@@ -99,34 +99,31 @@ def inverse_transform(cumulative, u):
 
 
 @compiled
-def choose_along(weights, order, u):
-    """`look_up` of components with these ``weights``, taken in the given order."""
+def choose_along(chosen, weights, order, u):
+    """Set ``chosen`` to the `look_up` of components with these ``weights``, in the given order."""
     cumulative, total = np.empty(order.size), 0.0
     for k in range(order.size):
         total += weights[order[k]]
         cumulative[k] = total
     for k in range(order.size):
         cumulative[k] /= total
-    chosen = look_up(cumulative, u)
+    found = look_up(cumulative, u)
     for k in range(u.size):
-        chosen[k] = order[chosen[k]]
-    return chosen
+        chosen[k] = order[found[k]]
 
 
 @strict
-def distant_neighbours(order, start):
+def set_distant_neighbours(u, order, start):
     """Numbers in [0, 1), a golden-ratio sequence from ``start`` along the given order."""
-    u = np.empty(order.size)
     for k in range(order.size):
         u[order[k]] = (start + INVERSE_GOLDEN_RATIO * k) % 1.0
-    return u
 
 
 @compiled
-def choose_in_rows(log_shares, order, u):
+def choose_in_rows(chosen, log_shares, order, u):
     """Inverse transform in rows of unnormalised log-probabilities, components in ``order``."""
     n, K = log_shares.shape
-    chosen, shares, cumulative = np.empty(n, np.intp), np.empty(K), np.empty(K)
+    shares, cumulative = np.empty(K), np.empty(K)
     for i in range(n):
         row = log_shares[i]
         top = highest(row)
@@ -141,4 +138,3 @@ def choose_in_rows(log_shares, order, u):
         while k < K - 1 and cumulative[k] <= level:
             k += 1
         chosen[i] = order[k]
-    return chosen

@@ -22,6 +22,7 @@ GRADIENT = 1e-14
 
 # Residual below which the affine minimiser is not refined; well below GRADIENT.
 WEIGHT_ROUNDING = 1e-15
+ROUNDS = 3  # of refinement
 
 
 @summing
@@ -108,15 +109,15 @@ def largest(x):
 
 
 @inlined
-def affine_minimiser(K, c, L, active, a, n):
+def affine_minimiser(K, c, L, active, a, n, rounds):
     """The minimiser with sum one and free signs: Q v = c + nu 1, 1'v = 1.
 
     Also returns the level of the gradient, K v - c = nu - 1.  Iterative refinement with K makes the
-    result independent of the number of updates of the factor.
+    result independent of the number of updates of the factor, given several ``rounds``.
     """
     ones, rest = L[-1, :a], L[-2, :a].copy()
     v, nu, missing = np.zeros(a), 0.0, 1.0
-    for _ in range(3):
+    for r in range(rounds):
         change = (missing - leading_dot(rest, ones, a)) / leading_dot(ones, ones, a)
         nu += change
         for i in range(a):
@@ -124,6 +125,8 @@ def affine_minimiser(K, c, L, active, a, n):
         backward(L, a, rest)
         for i in range(a):
             v[i] += rest[i]
+        if r + 1 == rounds:
+            break
         missing, rest = 1.0 - total(v), residual(K, c, active, v, nu, n)
         if max(largest(rest), abs(missing)) < WEIGHT_ROUNDING:
             break
@@ -144,10 +147,10 @@ def first_blocked(w, active, a, v):
 
 
 @inlined
-def settle(K, c, w, L, active, a, n):
+def settle(K, c, w, L, active, a, n, rounds):
     """Wolfe's minor cycle: go to the affine minimiser, dropping points; return a and its level."""
     while True:
-        v, level = affine_minimiser(K, c, L, active, a, n)
+        v, level = affine_minimiser(K, c, L, active, a, n, rounds)
         step, row = first_blocked(w, active, a, v)
         if row < 0:
             for i in range(a):
@@ -207,9 +210,10 @@ def steepest(K, c, w, n, tried, level):
 
 
 @summing
-def solve(K, c, w, L, active, a, n, level):
+def solve(K, c, w, L, active, a, n, level, rounds):
     """Optimise the weights of the first n vertices, from the optimum on the active set.
 
+    One of ``rounds`` finds the weights, up to `ROUNDS` refine them.
     Returns the number of active points, the level of the gradient at them (an argument of the next
     call) and the objective.  A vertex that is dropped as soon as it enters, because its gain is
     below rounding, is not tried again before another one has made progress.
@@ -219,7 +223,7 @@ def solve(K, c, w, L, active, a, n, level):
         j = steepest(K, c, w, n, tried, level - GRADIENT if a else np.inf)
         if j < 0:
             break
-        a, level = settle(K, c, w, L, active, enter(K, c, w, L, active, a, j), n)
+        a, level = settle(K, c, w, L, active, enter(K, c, w, L, active, a, j), n, rounds)
         if w[j] > 0.0:
             for i in range(n):
                 tried[i] = False

@@ -8,8 +8,8 @@ from skh._numba.compiling import compiled
 
 
 @compiled
-def scrambled_net(n, directions, digits, bits):
-    """The first n points of a digital net after a random linear scramble and a digital shift.
+def scrambled_net(out, directions, digits, bits):
+    """Set the first points (n, d) of a digital net after a random linear scramble and a shift.
 
     ``directions[j, k]`` is the k-th direction number of coordinate j, an integer whose highest of
     ``bits`` bits is the first binary digit.  The scramble (Matousek 1998) multiplies the digits by
@@ -26,7 +26,7 @@ def scrambled_net(n, directions, digits, bits):
                 if directions[j, k] >> (bits - 1 - digit) & 1:
                     lead = 1 << (bits - 1 - digit)  # column k starts at digit k
                     scrambled[j, k] ^= lead | digits[j, digit] & (lead - 1)
-    out = np.empty((n, d))
+    n = len(out)
     for i in range(n):
         for j in range(d):
             out[i, j] = (x[j] + 0.5) * 2.0**-bits
@@ -36,4 +36,3 @@ def scrambled_net(n, directions, digits, bits):
         if i + 1 < n:
             for j in range(d):
                 x[j] ^= scrambled[j, flip]
-    return out

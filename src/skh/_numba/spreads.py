@@ -77,3 +77,22 @@ def regular_root(P, values, jitter):
             L[0, i, j] *= sd[i]
     invert_lower(T, L)
     return L[0], T[0]
+
+
+@compiled
+def set_covariance(covariance, weights, means, mean):
+    """Set the covariance (d, d) of weighted points (n, d); False if it is not finite."""
+    d, finite, e = len(mean), True, np.empty(len(mean))
+    for r in range(d):
+        for c in range(d):
+            covariance[r, c] = 0.0
+    for i in range(weights.size):
+        for r in range(d):
+            e[r] = means[i, r] - mean[r]
+            for c in range(r + 1):
+                covariance[r, c] += weights[i] * e[r] * e[c]
+    for r in range(d):
+        for c in range(r + 1):
+            covariance[c, r] = covariance[r, c]
+            finite &= covariance[r, c] - covariance[r, c] == 0.0
+    return finite

@@ -26,15 +26,15 @@ it; if y is not known yet (`ParticleFilter.ask`), F is learned.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from skh._numba.likelihood_fit import fitted_information, relative_to_best, whitened
+from skh._numba.likelihood_fit import set_information, set_level_and_posterior
+from skh._runtime.lazy import lazy
 from skh._typing import Array, Indices
 from skh.filtering.model_protocols import CarryingModel, gather
-from skh.gaussians.linear_algebra import eigh, read_only, symmetric
+from skh.gaussians.linear_algebra import read_only, symmetric
 from skh.gaussians.predictive import Predictive
 
 POOLING_WINDOW = 30  # steps over which information is pooled
@@ -128,7 +128,7 @@ class LearnedInformation:
     pooled: Array | None = None  # (d, d): information of the earlier steps, if any
     steps: int = 0  # number of earlier steps
 
-    @cached_property
+    @lazy
     def matrix(self) -> Array:
         """Pooled information, (d, d): symmetric, possibly indefinite."""
         F = self._of_this_step()
@@ -147,21 +147,15 @@ class LearnedInformation:
         return after
 
     def _of_this_step(self) -> Array:
-        level = relative_to_best(self.log_likelihood)
-        posterior = self.w * np.exp(np.maximum(level, -MAX_DEPTH))
+        level, posterior = np.empty(self.w.size), np.empty(self.w.size)
+        set_level_and_posterior(level, posterior, self.log_likelihood, self.w, MAX_DEPTH)
         heaviest = (-posterior).argsort(kind="stable")[:MAX_FITTED]
-        centred = self.x - self.w @ self.x
-        P = (self.w * centred.T) @ centred
-        pooled = np.zeros(P.shape) if self.pooled is None else self.pooled
-        some = centred.take(heaviest, 0)
-        T, z, before = whitened(read_only(self.x), P, some, pooled, WHITENING_JITTER)
-        share = posterior[heaviest[:MAX_CENTRES]]
-        share /= share.sum()
-        expected = (*eigh(before), -median(level))
-        F, regular = fitted_information(z, level[heaviest], *expected, share, T)
-        if not regular:
+        d = self.x.shape[1]
+        F, pooled = np.empty((d, d)), np.zeros((d, d)) if self.pooled is None else self.pooled
+        told = read_only(self.x), read_only(self.w), level, posterior, heaviest
+        if not set_information(F, *told, -median(level), pooled, WHITENING_JITTER, MAX_CENTRES):
             raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
-        return np.asarray(F)
+        return F
 
 
 def learned_from(

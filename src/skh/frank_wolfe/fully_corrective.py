@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skh import _checks
+from skh._numba.array_checks import positive_total
 from skh._numba.fully_corrective import protected_steps
 from skh._numba.simplex_qp import GRADIENT
+from skh._runtime.lazy import lazy
 from skh._typing import Array
 from skh.frank_wolfe.iterate import Iterate, Solution, Stop
-from skh.frank_wolfe.search_choice import combining_search
-from skh.frank_wolfe.vertex_search import KeptRows, Target
+from skh.frank_wolfe.search_choice import MIN_POINTS_FOR_ROWS, combining_search
+from skh.frank_wolfe.vertex_search import CombiningSearch, Target
 from skh.kernels.quadrature_weights import effective_sample_size, protected_weights, resolution
+from skh.kernels.scale_groups import scale_groups
 from skh.kernels.simplex_qp import SimplexQP
 
+SINGLE_RIDGE = 2e-4  # above which points that single precision confuses are equally good
 MAX_RIDGE = 1e8  # weights are equal up to 1e-8, as K <= 1; beyond, rounding hides the MMD
 
 
@@ -26,9 +30,13 @@ class CorrectiveIterate(Iterate):
         self._target = target
         self._qp = SimplexQP(n)
         self._chosen = np.empty(n, np.intp)
-        self.search = combining_search(target, n)
         self._vertex, self._g = target.first, 0.0
         self._k = 0
+
+    @lazy
+    def search(self) -> CombiningSearch:
+        """Line 3; made when first needed, since a compiled run needs none."""
+        return combining_search(self._target, len(self._chosen))
 
     def move(self) -> bool:
         """Add the vertex, optimise all weights, search for the next vertex."""
@@ -91,22 +99,19 @@ class ProtectedIterate(CorrectiveIterate):
         return True
 
     def run(self, n: int, tol: float | None = None) -> tuple[Array, Stop]:
-        """Take all steps in one compiled call if ``tol`` is None and full rows are stored."""
-        rows = self.search.kept_rows
-        if tol is not None or rows is None or n != len(self._chosen):
+        """Take all steps in one compiled call if ``tol`` is None and there are few points."""
+        t, chosen = self._target, self._chosen
+        if tol is not None or t.X.shape[1] >= MIN_POINTS_FOR_ROWS or n != len(chosen):
             return Iterate.run(self, n, tol)
-        return self._run_compiled(rows), Stop.POINTS
-
-    def _run_compiled(self, rows: KeptRows) -> Array:
-        t, qp, n = self._target, self._qp, len(self._chosen)
-        mmd2 = np.empty(n)
-        state = protected_steps(
-            *(self._chosen, mmd2, *qp.arrays, *rows, t.X, t.scales, self._ridge, self._vertex)
+        qp, trace, groups = self._qp, np.empty(n), scale_groups(t.scales)
+        rows = groups.astype(np.float32) if self._ridge > SINGLE_RIDGE else groups
+        *state, self._mmd2 = protected_steps(
+            *(chosen, trace, t.norm2, *qp.arrays, t.mu, t.X),
+            *(groups, rows, self._ridge, self._vertex),
         )
         qp.set_state(n, *state)
-        mmd2 += t.norm2
-        self._k, self._mmd2 = n, float(mmd2[-1])
-        return np.sqrt(np.maximum(mmd2, 0.0))
+        self._k = n
+        return trace, Stop.POINTS
 
     @property
     def mmd2(self) -> float:
@@ -117,7 +122,7 @@ class ProtectedIterate(CorrectiveIterate):
         """All vertices with positive weights and the required effective sample size."""
         k = self._k
         w = self._qp.w[:k]
-        if w.min() > 0.0 and effective_sample_size(w) >= self._min_ess * k:
+        if positive_total(w) and effective_sample_size(w) >= self._min_ess * k:
             return Solution(self._chosen[:k], w, self._mmd2)
         K, c = self._qp.K[:k, :k] - self._ridge * np.eye(k), self._qp.c[:k]
         w = protected_weights(K, c, self._ridge, self._min_ess)

@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 
 from skh import _checks
+from skh._numba.array_checks import positive_total
 from skh._runtime.compile_notice import notice_while_compiling
 from skh._runtime.memory import keep_freed_memory
 from skh._runtime.threads import threads_enabled
@@ -29,14 +30,15 @@ from skh.rules.blocks import POINTS_PER_BLOCK, place_in_blocks
 from skh.rules.energy import MAX_AT_ONCE
 from skh.rules.parts import place_in_parts
 from skh.rules.refined import Refine
-from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, draw_points
+from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Sampling, draw_points
 
 keep_freed_memory()  # for the search points of the next call
 
 EVEN = QuasiMonteCarlo()
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
-LINE_SEARCH = 1_000  # search points in one dimension if points are moved afterwards
-EVEN_SEARCH = 200, 3  # the same in more: at least, and per point
+# Search points if points are moved afterwards: at least, per point, and at most
+LINE_SEARCH = 600, 30, 1_000  # in one dimension
+EVEN_SEARCH = 200, 3, MAX_SEARCH_POINTS  # in more
 BLOCK_ITERATIONS = 2.0, 1.25, 1.5  # times those of refinement, in one, two and more dimensions
 
 
@@ -70,7 +72,7 @@ class FWQuad:
         M, the number of draws from the mixture among which vertices are searched.  None stands for
         n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve 1 / sqrt(M), and
         n well-placed ones 1 / n.  With ``refine`` fewer will do, and None stands for 3 n, at least
-        200 (1,000 in one dimension), Sobol points unless ``search`` is another rule.
+        200 (in one dimension 600 to 1,000), Sobol points unless ``search`` is another rule.
     tol : float, optional
         Stop when the MMD is at or below it; rounding limits the MMD to about 1e-8.
     search : Rule
@@ -104,7 +106,8 @@ class FWQuad:
             raise TypeError(f"refine needs a GaussianKernel or None as kernel, got {self.kernel!r}")
         if not callable(getattr(self.step, "start", None)) or isinstance(self.step, type):
             raise TypeError(f"step must be a step such as skh.Herding(), got {self.step!r}")
-        _checks.rule("search", self.search)
+        if not isinstance(self.search, Sampling):
+            _checks.rule("search", self.search)
         if self.search_points is not None:
             _checks.positive_int("search_points", self.search_points)
         if self.lazy is not None:
@@ -142,11 +145,12 @@ class FWQuad:
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
             chosen, w, mmd2 = iterate.solution()  # line 8
             trace[-1:] = root(mmd2)  # protected weights may raise it
-            if not (w > 0).all():
+            if not (total := positive_total(w)):
                 chosen, w = chosen[w > 0], w[w > 0]
+                total = w.sum()
             if not w.size:
                 raise ValueError(f"step must take in at least one point, got none by {self.step!r}")
-            x, w, component = x.take(chosen, 0), w / w.sum(), component.take(chosen)
+            x, w, component = x.take(chosen, 0), w / total, component.take(chosen)
             points = FWPoints(x, w, component, root(mmd2), None, trace, status)
             if self.refine is None:
                 return points
@@ -176,6 +180,6 @@ class FWQuad:
         if self.search_points is not None:
             return self.search_points
         if self.refine is not None:
-            least, each = EVEN_SEARCH
-            return max(n, LINE_SEARCH if d == 1 else max(least, each * n))
+            least, each, most = LINE_SEARCH if d == 1 else EVEN_SEARCH
+            return max(n, least, min(each * n, most))
         return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._numba.fully_corrective import corrective_steps
+from skh._numba.corrective_steps import corrective_steps
 from skh._numba.iterate_history import IterateHistory
 from skh._numba.quantized_rows import LEVELS, combine_rows_and_search, error_of_sum, take_in
 from skh._numba.single_precision import SINGLE_BLOCK, single_precision_steps
@@ -69,8 +69,6 @@ class SingleCombine:
 
     Rows are stored in 16 bits per value, and only in blocks within the kernel's reach.
     """
-
-    kept_rows = None
 
     def __init__(self, target: Target, single: SingleTarget, n: int) -> None:
         blocks = Blocks.of(single.X, single.reach)

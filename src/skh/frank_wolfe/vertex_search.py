@@ -9,14 +9,14 @@ search, implement one protocol and return it from a function of `search_choice`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from skh._numba.iterate_history import IterateHistory
 from skh._numba.kernel_rows import kernel_row
 from skh._numba.vertex_search import HIDDEN, catch_up, combine_and_search, full_steps
+from skh._runtime.lazy import lazy
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
 from skh.frank_wolfe.search_mean_map import SearchMeanMap
@@ -53,12 +53,12 @@ class Target:
         """Mean map at all search points, (M,)."""
         return self.mean_map.everywhere()
 
-    @cached_property
+    @lazy
     def single(self) -> SingleTarget | None:
         """The same in single precision, or None if that is too coarse."""
         return SingleTarget.of(self.X, self.mean_map, self.scales)
 
-    @cached_property
+    @lazy
     def first(self) -> int:
         """Index of the first vertex, the maximum of the mean map (g_0 = 0)."""
         if self.mean_map.is_known or self.single is None:
@@ -85,14 +85,6 @@ class Combination(Protocol):
         ...
 
 
-class KeptRows(NamedTuple):
-    """Kernel between chosen points and all search points, in double precision."""
-
-    rows: Array  # (n, M)
-    g: Array  # (M,): the iterate at the search points
-    mu: Array  # (M,): the mean map there, very low where a point is hidden
-
-
 class CombiningSearch(Protocol):
     """Line 3 for iterates that change all weights."""
 
@@ -113,11 +105,6 @@ class CombiningSearch(Protocol):
 
         Sets all arguments; returns the next vertex, and the value of the iterate there.
         """
-        ...
-
-    @property
-    def kept_rows(self) -> KeptRows | None:
-        """Full kernel rows for compiled loops, or None if they are not stored."""
         ...
 
 
@@ -144,7 +131,7 @@ class FullCombine:
 
     def __init__(self, target: Target, n: int) -> None:
         self._target, M = target, target.size
-        self.kept_rows = KeptRows(np.empty((n, M)), np.empty(M), target.mu.copy())
+        self._rows, self._g, self._mu = np.empty((n, M)), np.empty(M), target.mu.copy()
 
     def corrective_steps(self, qp: SimplexQP, chosen: Indices, mmd2: Array) -> tuple[int, float]:
         """Take no step."""
@@ -152,16 +139,16 @@ class FullCombine:
 
     def add(self, chosen: Indices) -> Array:
         """Add the last of the chosen points; return its kernel values to all of them."""
-        t, k, rows = self._target, len(chosen), self.kept_rows.rows
+        t, k, rows = self._target, len(chosen), self._rows
         kernel_row(rows[k - 1], t.X, t.X[:, chosen[-1]], t.scales)
         return rows[:k, chosen[-1]]
 
     def hide(self, j: int) -> None:
         """Exclude search point ``j`` from later searches."""
-        self.kept_rows.mu[j] = HIDDEN
+        self._mu[j] = HIDDEN
 
     def __call__(self, weights: Combination, mmd2: float) -> tuple[int, float]:
         """Return the next vertex for these weights, and the value of the iterate there."""
-        rows, g, mu = self.kept_rows
-        vertex = combine_and_search(g, mu, rows, weights.active, weights.w)
+        g = self._g
+        vertex = combine_and_search(g, self._mu, self._rows, weights.active, weights.w)
         return vertex, float(g[vertex])

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skh._numba.component_densities import (
-    centred_means,
     log_densities_along_axes,
     log_densities_skewed,
     mass_widths,
-    regular_roots,
+    set_centred_means,
+    set_regular_densities,
     singular_roots,
 )
 from skh._typing import Array
@@ -48,10 +48,10 @@ class LogDensities(NamedTuple):
         if covariances.ndim == 1:
             return cls._spherical(weights, means, covariances, mean, variances)
         S = np.array(covariances if covariances.ndim else covariances * np.eye(d), ndmin=3)
-        L, W, regular = regular_roots(means, S, variances)
-        if not regular:
+        centred, heights, W = np.empty((d, len(means))), np.empty(len(means)), np.empty(S.shape)
+        if not set_regular_densities(centred, heights, W, weights, means, S, mean, variances):
             L, W = singular_roots(means, S, variances)
-        centred, heights = centred_means(weights, means, L, W, mean)
+            set_centred_means(centred, heights, weights, means, L, W, mean)
         if len(W) == 1:
             return cls(mean, W[0], centred, *_ones(d), heights)
         roots = np.ascontiguousarray(W.transpose(1, 2, 0))
@@ -76,10 +76,12 @@ class LogDensities(NamedTuple):
 
     def at(self, z: Array) -> Array:
         """Log-densities ``(n, K)`` at rows ``z`` of `coordinates`."""
+        out = np.empty((len(z), self.heights.size))
         if self.roots.ndim == 2:
-            along = log_densities_along_axes(z, self.means, self.roots, self.heights)
-            return np.asarray(along)
-        return np.asarray(log_densities_skewed(z, self.means, self.roots, self.used, self.heights))
+            log_densities_along_axes(out, z, self.means, self.roots, self.heights)
+        else:
+            log_densities_skewed(out, z, self.means, self.roots, self.used, self.heights)
+        return out
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._numba.hilbert_keys import hilbert_cells, hilbert_keys, sort_along_curve
+from skh._numba.hilbert_keys import hilbert_keys, set_keys, sort_along_curve
 from skh._typing import Array, Indices
 
 KEY_BITS = 62  # of a key, a signed 64-bit integer
@@ -26,10 +26,9 @@ def hilbert_order(x: Array, key_bits: int = KEY_BITS) -> Indices:
     """
     if x.shape[1] == 1:
         return x[:, 0].argsort(kind="stable")
-    x = np.ascontiguousarray(x[:, :key_bits])
-    bits = key_bits // x.shape[1]
-    order: Indices = hilbert_keys(hilbert_cells(x, bits), bits).argsort(kind="stable")
-    return order
+    keys = np.empty(len(x), np.int64)
+    set_keys(keys, np.ascontiguousarray(x[:, :key_bits]), key_bits // min(x.shape[1], key_bits))
+    return keys.argsort(kind="stable")
 
 
 def coarse_hilbert_order(X: NDArray[np.floating]) -> Indices:

@@ -6,17 +6,17 @@ r"""Gaussian mixtures, the predictive distributions of particle filters (eq. 4 o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skh import _checks
-from skh._numba.array_checks import first_not_finite
 from skh._numba.component_densities import are_within, are_within_along_axes
 from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
 from skh._numba.gaussian_products import multiplied
 from skh._numba.resampling import inverse_transform, look_up
+from skh._numba.spreads import set_covariance
+from skh._runtime.lazy import lazy
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
 from skh.gaussians.bump import Bump
@@ -88,7 +88,7 @@ class GaussianMixture:
         p._keep(weights, means, covariances)
         return p
 
-    @cached_property
+    @lazy
     def _factors(self) -> Array:
         """Square roots of the covariances."""
         S = self.covariances
@@ -111,22 +111,21 @@ class GaussianMixture:
         mean = np.array2string(self.mean, precision=4, threshold=6, edgeitems=3, separator=", ")
         return f"{type(self).__name__}(K={len(self)}, d={self.d}, mean={mean})"
 
-    @cached_property
+    @lazy
     def mean(self) -> Array:
         """Mean of the mixture, ``(d,)``."""
         return _checks.read_only(self.weights @ self.means)
 
-    @cached_property
+    @lazy
     def covariance(self) -> Array:
         """Covariance of the mixture, ``(d, d)``: within plus between components."""
         return _checks.read_only(self._mean_covariance() + self.covariance_of_means)
 
-    @cached_property
+    @lazy
     def covariance_of_means(self) -> Array:
         """Covariance of the components' means, ``(d, d)``."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            covariance: Array = (self.weights * (e := self.means - self.mean).T) @ e
-        if first_not_finite(covariance.ravel()) >= 0:
+        covariance, mean = np.empty((self.d, self.d)), self.mean
+        if not set_covariance(covariance, self._weights, self._means, mean):
             raise ValueError(
                 "means must be close enough to each other to have a finite covariance, got "
                 f"numbers from {self.means.min():g} to {self.means.max():g}"
@@ -139,7 +138,7 @@ class GaussianMixture:
             return np.eye(self.d) * (S if S.ndim == 0 else self.weights @ S)
         return S if S.ndim == 2 else np.einsum("k,kij->ij", self.weights, S)
 
-    @cached_property
+    @lazy
     def covariance_matrices(self) -> Array:
         """Covariance of each component, ``(K, d, d)``, for all forms of ``covariances``."""
         S = self.covariances
@@ -147,7 +146,7 @@ class GaussianMixture:
             S = np.multiply.outer(S, np.eye(self.d))
         return np.broadcast_to(S, (len(self), self.d, self.d))
 
-    @cached_property
+    @lazy
     def curve(self) -> Indices:
         """Indices of the components in the Hilbert order of their means."""
         return hilbert_order(self._means)
@@ -158,7 +157,7 @@ class GaussianMixture:
         S = symmetric(A @ self.matrices @ A.T)
         return self._derived(self._known(self._weights, self.means @ A.T, S), A)
 
-    @cached_property
+    @lazy
     def matrices(self) -> Array:
         """Covariance matrix shared by all components, (d, d), or one for each, (K, d, d)."""
         own = self.covariances.ndim in (1, 3)
@@ -244,7 +243,9 @@ class GaussianMixture:
         """
         z, means, roots = self.densities.coordinates(x), self.densities.means, self.densities.roots
         near = are_within_along_axes if roots.ndim == 2 else are_within
-        return np.asarray(near(square, z, means, roots, component))
+        within = np.empty(len(x), np.bool_)
+        near(within, square, z, means, roots, component)
+        return within
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d).
@@ -253,7 +254,7 @@ class GaussianMixture:
         """
         return transpose(right_divide(transpose(B), self.matrices))
 
-    @cached_property
+    @lazy
     def densities(self) -> LogDensities:
         """Log-densities of the components, prepared for many points."""
         variances = self.covariance.diagonal()

@@ -87,7 +87,7 @@ class ModesChain:
             logs = (
                 logs + np.stack([self.switched(t, mode) for mode in range(modes)])[chosen % modes]
             )
-            chosen = choose_in_rows(logs, order, rng.random(len(chosen)))
+            choose_in_rows(chosen, logs, order, rng.random(len(chosen)))
             path.append(self.beliefs[t].x[chosen // modes])
         return np.stack(path[::-1], axis=1)
 

@@ -12,15 +12,14 @@ a likelihood is known only roughly and that of a posterior may vary in space.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, log, prod, sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 
-from skh._numba.metrics import expected_metric
-from skh._numba.products import congruent
+from skh._numba.metrics import set_expected_metric
 from skh._numba.spreads import correlation_factor
 from skh._typing import Array
-from skh.gaussians.linear_algebra import eigh, identity, standard_deviations, symmetric
+from skh.gaussians.linear_algebra import identity, standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.kernels.gaussian_kernel import GaussianKernel
@@ -29,8 +28,6 @@ from skh.kernels.quadrature_weights import resolution
 SCALES = (0.01, 0.1, 1.0, 10.0)
 SMOOTHNESS = 1.0  # a_s = s^nu, as for a Matern kernel with this nu
 UNSEEN_RANGE = (3.0, 10.0)  # of u: metric over covariance in directions without information
-COARSE_INFORMATION = 4.0  # information along an axis that needs no additional points
-CERTAIN = 1.0 - 1e-9  # below a bound by more than rounding
 DENSE_RESOLUTION = 0.04  # resolution below which points are dense enough for a smaller u
 METRIC_JITTER = 1e-9  # of each variance: keeps the metric of a degenerate mixture regular
 
@@ -47,29 +44,11 @@ def adaptive_kernel(p: GaussianMixture, n: int) -> GaussianKernel:
     unseen = unseen_factor(n, p.d)
     if F is None:
         return _kernel(unseen * symmetric(L @ L.T), n)
-    seen, axes = eigh(congruent(F, L))
-    seen = resolvable_information(np.maximum(seen, 0.0), n)
-    return _kernel(expected_metric(L, axes, seen, unseen), n)
-
-
-def resolvable_information(seen: Array, n: int) -> Array:
-    """Clip information along axes, in units of the mixture's own, to what n points can resolve.
-
-    Information s along an axis distinguishes about sqrt(s) places, which multiply over axes.  Where
-    these outnumber the points, as with a very precise sensor, so fine a kernel sees only single
-    points and pulls them to the component means.  So the largest values are clipped at a common
-    level: over the axes with s > c = `COARSE_INFORMATION`, the product of s / c is at most n^2 / 2.
-
-    >>> cases = [1e8, 1.0], [1e8, 1e8], [99.0, 99.0]
-    >>> [resolvable_information(np.array(s), 50).round().tolist() for s in cases]
-    [[5000.0, 1.0], [141.0, 141.0], [99.0, 99.0]]
-    """
-    if prod(max(s / COARSE_INFORMATION, 1.0) for s in seen.tolist()) < CERTAIN * n * n / 2:
-        return seen  # fast
-    logs = np.log(np.maximum(np.sort(seen)[::-1] / COARSE_INFORMATION, 1.0))
-    others = logs.sum() - logs.cumsum()  # of the axes after the first k
-    level = ((log(n * n / 2) - others) / np.arange(1, len(logs) + 1)).max()
-    return seen if level >= logs[0] else np.minimum(seen, COARSE_INFORMATION * exp(max(level, 0.0)))
+    metric = np.empty(L.shape)
+    set_expected_metric(metric, L, np.array(F), unseen, n)
+    if not isfinite(metric.item(0)):
+        raise np.linalg.LinAlgError(f"information must be finite, got {F}")
+    return _kernel(metric, n)
 
 
 @lru_cache(maxsize=64)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -27,19 +26,20 @@ from numpy.typing import ArrayLike
 from skh import _checks
 from skh._numba.gaussian_sums import add_gaussians
 from skh._numba.kernel_rows import kernel_row, transposed
-from skh._numba.metrics import unit_coordinates
+from skh._numba.metrics import set_unit_coordinates
+from skh._numba.pair_sums import squared_norm
+from skh._runtime.lazy import lazy
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import (
     check_covariance,
-    eigh,
     identity,
     inverse_triangle,
     positive_root,
     symmetric,
 )
 from skh.gaussians.mixture import GaussianMixture, check_mixture
-from skh.kernels.mean_map import AlignedMeanMap, aligned_sum, mean_map, one_by_one
+from skh.kernels.mean_map import AlignedMeanMap, align, aligned_sum, mean_map, one_by_one
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ class GaussianKernel:
 
         Much faster than the constructor, which would check all of them again.
         """
-        variance, (L, T, regular) = tuple(variances.tolist()), unit_coordinates(metric)
+        variance, (L, T) = tuple(variances.tolist()), np.empty((2, 1, *metric.shape))
+        regular = set_unit_coordinates(L, T, metric)
         kernel = object.__new__(cls)
         kernel.__dict__.update(
             variance=variance,
@@ -98,17 +99,17 @@ class GaussianKernel:
             scales=scales,
             finest_variance=min(variance),
             _finest=min(variance) * metric,
-            _from_unit=L if regular else positive_root("metric", metric),
+            _from_unit=L[0] if regular else positive_root("metric", metric),
         )
-        kernel.__dict__.update({"_to_unit": T} if regular else {})
+        kernel.__dict__.update({"_to_unit": T[0]} if regular else {})
         return kernel
 
-    @cached_property
+    @lazy
     def variances(self) -> Array:
         """Variances of the averaged Gaussians, ``(S,)``."""
         return np.atleast_1d(np.asarray(self.variance, dtype=np.float64))
 
-    @cached_property
+    @lazy
     def scales(self) -> Array:
         r"""Rates :math:`1 / 2\sigma_s^2` and weights of the Gaussians, (2, S)."""
         S = self.variances.size
@@ -119,22 +120,22 @@ class GaussianKernel:
         """Covariance (d, d) of the narrowest Gaussian."""
         return self.finest_variance * identity(d) if self.metric is None else self._finest
 
-    @cached_property
+    @lazy
     def finest_variance(self) -> float:
         """Variance of the narrowest Gaussian, in coordinates of unit metric."""
         return float(self.variances.min())
 
-    @cached_property
+    @lazy
     def _finest(self) -> Array:
         return np.asarray(self.finest_variance * np.asarray(self.metric))
 
-    @cached_property
+    @lazy
     def _from_unit(self) -> Array | None:
         """Factor L with L L' = metric: x = L y for y in coordinates of unit metric."""
         metric = self.metric
         return None if metric is None else np.linalg.cholesky(np.asarray(metric, np.float64))
 
-    @cached_property
+    @lazy
     def _to_unit(self) -> Array | None:
         """Inverse T of that factor: in coordinates T x the metric is the identity."""
         L = self._from_unit
@@ -174,17 +175,12 @@ class GaussianKernel:
         return GaussianMixture._known(p._weights, p.means @ T.T, S)
 
     def aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
-        """Common axes (columns) of all components in the `coordinates`, means and variances there.
+        """Common axes (rows) of all components in the `coordinates`, means and variances there.
 
         Means are (K, d), variances (K, d), or (1, d) if equal.  Not for one matrix per component.
         """
         self._check_dimension(p.d)
-        T, S = identity(p.d) if self._to_unit is None else self._to_unit, p.covariances
-        if self._to_unit is None and S.ndim < 2:
-            return T, p.means, np.multiply.outer(np.atleast_1d(S), np.ones(p.d))
-        variances, axes = eigh(symmetric((T @ S if S.ndim == 2 else T) @ T.T))
-        sizes = np.ones(1) if S.ndim == 2 else np.atleast_1d(S)
-        return axes, (p.means @ T.T) @ axes, sizes[:, None] * np.maximum(variances, 0.0)
+        return align(self._to_unit, p.covariances, p._means)
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Kernel matrix between the rows of ``x`` and the rows of ``y``, ``(n, m)``."""
@@ -214,7 +210,8 @@ class GaussianKernel:
     def mean_map_at(self, p: GaussianMixture, X: Array) -> Array:
         """Mean map at columns ``X`` (d, n) in the kernel's `coordinates`."""
         check_mixture("p", p)
-        X = _checks.shaped("X", X, p.d, "n")
+        if X.ndim != 2 or len(X) != p.d:
+            _checks.shaped("X", X, p.d, "n")  # raises
         if self._turns(p):
             return self.aligned_mean_map(p)(X)
         return self._mean_map(self.mixture(p), X)
@@ -232,7 +229,7 @@ class GaussianKernel:
         kept = self.__dict__.get("_kept")
         if kept is None or kept[0] is not p:
             axes, means, S = self.aligned(p)
-            mean_map = AlignedMeanMap.of(axes.T, p._weights, means, S, self.scales)
+            mean_map = AlignedMeanMap.of(axes, p._weights, means, S, self.scales)
             kept = self.__dict__["_kept"] = p, mean_map, means, S
         return kept[1], kept[2], kept[3]
 
@@ -247,9 +244,8 @@ class GaussianKernel:
             sums = [aligned_sum(p._weights, means, S, v) for v in self.variances]
             return float(self.scales[1] @ sums)
         if self._turns(p):
-            own, means, S = self._aligned(p)
-            wide = AlignedMeanMap.of(own.axes, p._weights, means, 2.0 * S, self.scales)
-            return float(p._weights @ wide.along_axes(np.ascontiguousarray(means.T)))
+            _, means, S = self._aligned(p)
+            return float(squared_norm(p._weights, means, S, self.scales))
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
             # X - X' ~ N(m_i - m_j, 2 S): the mean map of the widened mixture at m_i.

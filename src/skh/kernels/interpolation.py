@@ -10,14 +10,15 @@ are kept.  Bumps with common axes are products over the axes: a matrix product s
 from __future__ import annotations
 
 from functools import lru_cache
-from math import asinh, log, pi, sinh
+from math import asinh, ceil, log, pi, sinh
 
 import numpy as np
 
+from skh._numba.chebyshev import reach, values_at_nodes
 from skh._typing import Array
 
 ROUNDING = 1e-13  # bound on the error, relative to the kernel; the error is some 100 times smaller
-NODES_PER_BUMP = 4  # at most; with more, summing up the bumps would be faster
+NODES_PER_BUMP = 4, 1  # at most, on a line and a plane; else summing up the bumps is faster
 BOX_MARGIN = 0.5  # around the points that the box is for, in lengths of the narrowest bump
 MAX_NODES = 1024  # along an axis
 
@@ -28,17 +29,29 @@ def interpolated(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, A
     The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b (d, m).  None if the bumps are too
     narrow for it to pay.
     """
-    d, rate = len(X), A.max(axis=1)
+    if len(X) == 1:
+        return on_line(A, b, heights, X)
+    rate = A.max(axis=1)
     low, high = X.min(axis=1) - BOX_MARGIN / rate, X.max(axis=1) + BOX_MARGIN / rate
-    box, m = np.array([np.zeros(2), np.ones(2)]), [1, 1]
-    for k in range(2 - d, 2):  # a line is the second axis
-        box[:, k] = 0.5 * (high + low)[k - 2 + d], 0.5 * (high - low)[k - 2 + d]
-        m[k] = nodes(float(box[1, k] * rate[k - 2 + d]), 4 * (k + 1))
-    if m[0] * m[1] > NODES_PER_BUMP * heights.size:
+    box = 0.5 * np.array([high + low, high - low])
+    m, n = (nodes(s, step) for s, step in zip((box[1] * rate).tolist(), (4, 8), strict=True))
+    if m * n > NODES_PER_BUMP[1] * heights.size:
         return None
-    first = _at_nodes(A[0], b[0], box[:, 0], m[0]) if d == 2 else np.ones((1, heights.size))
-    values = (first * heights) @ _at_nodes(A[-1], b[-1], box[:, 1], m[1]).T
-    return np.asarray(_transform(m[0]) @ values @ _transform(m[1]).T), box
+    first = _at_nodes(A[0], b[0], box[:, 0], m)
+    values = (first * heights) @ _at_nodes(A[1], b[1], box[:, 1], n).T
+    return np.asarray(_transform(m) @ values @ _transform(n).T), box
+
+
+def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array] | None:
+    """`interpolated` in one dimension: a row of coefficients; the second axis of the box."""
+    rate, low, high = reach(A, X)
+    half = 0.5 * (high - low) + BOX_MARGIN / rate
+    m = _nodes_on_line(ceil(min(half * rate, MAX_NODES)))
+    if m > NODES_PER_BUMP[0] * heights.size:
+        return None
+    centre = 0.5 * (high + low)
+    values = values_at_nodes(A, b, heights, centre, half, m)
+    return (_transform(m) @ values)[None], np.array([[0.0, centre], [1.0, half]])
 
 
 def nodes(s: float, step: int) -> int:
@@ -54,6 +67,11 @@ def nodes(s: float, step: int) -> int:
             return m
         m += step
     return MAX_NODES + 1
+
+
+@lru_cache(maxsize=256)
+def _nodes_on_line(s: int) -> int:
+    return nodes(s, 8)
 
 
 def _at_nodes(a: Array, b: Array, box: Array, m: int) -> Array:

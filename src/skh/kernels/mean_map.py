@@ -7,30 +7,53 @@ Each component and scale adds a bump :math:`h \exp(-|A x - b|^2 / 2)` with the i
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from skh._numba.chebyshev import values_on_line
 from skh._numba.gaussian_sums import (
     add_aligned_gaussians,
     add_gaussians,
     add_skewed_gaussians,
     set_aligned_bumps,
 )
+from skh._numba.metrics import set_aligned_components
 from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import identity, whitener
 from skh.gaussians.mixture import GaussianMixture
+from skh.kernels.interpolation import interpolated
+
+ONE = np.ones(1)
 
 
-class AlignedMeanMap(NamedTuple):
+def align(T: Array | None, S: Array, means: Array) -> tuple[Array, Array, Array]:
+    """Return the axes of components in coordinates T x, means and variances along them.
+
+    See `GaussianKernel.aligned`; ``S`` and ``means`` are those of the components.
+    """
+    K, d = means.shape
+    if T is None and S.ndim < 2:
+        return identity(d), means, np.multiply.outer(np.atleast_1d(S), np.ones(d))
+    shared, sizes = (S.copy(), ONE) if S.ndim == 2 else (np.eye(d), np.array(S, ndmin=1))
+    axes, along, variances = np.empty((d, d)), np.empty((K, d)), np.empty((sizes.size, d))
+    T = np.eye(d) if T is None else T
+    set_aligned_components(axes, along, variances, T, shared, sizes, means)
+    return axes, along, variances
+
+
+@dataclass(eq=False, slots=True)
+class AlignedMeanMap:
     """Mean map of components with common axes, for all scales."""
 
     axes: Array  # (d, d), one per row
     A: Array  # (d, S K): the diagonals, in these axes
     b: Array  # (d, S K)
     heights: Array  # (S K,)
+    _table: tuple[Array, ...] | None = None  # see `table`
 
     @classmethod
     def of(
@@ -44,7 +67,16 @@ class AlignedMeanMap(NamedTuple):
 
     def __call__(self, X: Array) -> Array:
         """Evaluate the mean map at the columns of ``X``."""
-        return self.along_axes(self.axes @ X)
+        X = self.axes @ X
+        if len(X) == 1 and (table := self.table(X)):
+            return np.asarray(values_on_line(X, *table))
+        return self.along_axes(X)
+
+    def table(self, X: Array) -> tuple[Array, ...]:
+        """Interpolate around the points of the first call; nothing where that does not pay."""
+        if self._table is None:
+            self._table = interpolated(self.A, self.b, self.heights, X) or ()
+        return self._table
 
     def along_axes(self, X: Array) -> Array:
         """Evaluate it at columns in these axes."""

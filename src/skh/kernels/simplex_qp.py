@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._numba.simplex_qp import solve
+from skh._numba.simplex_qp import ROUNDS, solve
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import check_covariance
 
@@ -65,7 +65,7 @@ class SimplexQP:
         self._solve()
 
     def _solve(self) -> None:
-        state = solve(*self.arrays, self._a, self._n, self.level)
+        state = solve(*self.arrays, self._a, self._n, self.level, ROUNDS)
         self.set_state(self._n, *state)
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skh._numba.lbfgs import curvature_factor, descend
+from skh._numba.lbfgs import descend, descend_few
 from skh._numba.mmd_energy import energy
-from skh._numba.nested_scales import NESTED
 from skh._typing import Array
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.linear_algebra import whitener
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.curvature import inverse_curvatures
 from skh.kernels.gaussian_kernel import GaussianKernel
-from skh.kernels.interpolation import interpolated
+from skh.kernels.mean_map import AlignedMeanMap
 from skh.kernels.quadrature_weights import protected_weights
+from skh.kernels.scale_groups import scale_groups
 
 MAX_AT_ONCE = 122  # points whose curvatures are factorised together
 SINGLE_DIMENSIONS = 2, 3  # in one, points can lower the MMD to the rounding of single precision
@@ -29,14 +29,15 @@ NOTHING = np.empty(0)
 class Energy:
     """Squared MMD to a mixture up to its constant, in the kernel's coordinates.
 
-    For more than `MAX_AT_ONCE` points the mean map is interpolated around the points of the first
-    call, where that pays, and descent takes the gradient of pairs in single precision.
+    In one dimension, and in two for more than `MAX_AT_ONCE` points, the mean map is interpolated
+    where that pays.  For so many points descent is in single precision.
     """
 
     def __init__(self, kernel: GaussianKernel, p: GaussianMixture) -> None:
         self.kernel, self._p = kernel, p
+        self._groups = scale_groups(kernel.scales)
         self._attraction = Attraction.of(kernel, p)
-        self._table: tuple[Array, Array] | None = None
+        self._interpolates = False
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
         """Return the energy and its gradient at points (d, n)."""
@@ -46,7 +47,7 @@ class Energy:
     def value(self, X: Array, w: Array, G: Array | None = None) -> float:
         """Return the energy; ``G`` is for the gradient along the axes of the mean map."""
         G, X = np.empty(X.shape) if G is None else G, self._attraction.turned(X)
-        return float(energy(G, X, w, self.kernel.scales, *self._mean_map(X)))
+        return float(energy(G, X, w, self._groups, *self._mean_map(X)))
 
     def descend(self, X: Array, w: Array, iterations: int, free: Array | None = None) -> Array:
         """Return ``X`` after some iterations of L-BFGS.
@@ -64,48 +65,34 @@ class Energy:
         return a.turned_back(moved)
 
     def _descend(self, X: Array, w: Array, iterations: int, free: Array) -> Array:
-        scales, mean_map = self.kernel.scales, self._mean_map(X)
+        groups, mean_map = self._groups, self._mean_map(X)
         if X.shape[1] <= MAX_AT_ONCE:
-            near, far = curvature_factor(X, scales), NOTHING
-        else:
-            near, far = inverse_curvatures(X, scales)
-            scales = self._pair_scales(X)
-        return np.asarray(descend(X, w, scales, *mean_map, near, far, iterations, free))
+            moved = X.copy()
+            descend_few(moved, w, groups, *mean_map, iterations, free)
+            return moved
+        near, far = inverse_curvatures(X, groups)
+        sums = self._groups_of_sums(X)
+        return np.asarray(descend(X, w, sums, *mean_map, near, far, iterations, free))
 
-    def _pair_scales(self, X: Array) -> Array:
-        """Nested scales if single precision will do."""
-        nested = nested_scales(*(tuple(row) for row in self.kernel.scales.tolist()))
+    def _groups_of_sums(self, X: Array) -> NDArray[np.floating]:
+        """Scales of the kernel, in single precision if that will do."""
         most = MAX_EXTENT * float(self.kernel.variances.min()) ** 0.5
         single = len(X) in SINGLE_DIMENSIONS and float(np.ptp(X, axis=1).max()) < most
-        return nested if single and nested is not None else self.kernel.scales
+        return self._groups.astype(np.float32) if single else self._groups
 
     def _mean_map(self, X: Array) -> tuple[Array, ...]:
-        """Bumps, and a table of their sum around ``X`` or nothing."""
-        a = self._attraction
-        if self._table is None and X.shape[1] > MAX_AT_ONCE and a.A.ndim == 2 and len(X) <= 2:
-            self._table = interpolated(a.A, a.b, a.heights, X)
-        return a.A, a.b, a.heights, *(self._table or (NOTHING, NOTHING))
+        """Bumps, and a table of their sum around the points of the first call or nothing."""
+        a, (d, n) = self._attraction, X.shape
+        pays = d == 1 or (d == 2 and n > MAX_AT_ONCE) or self._interpolates
+        self._interpolates = pays and a.aligned is not None
+        table = a.aligned.table(X) if self._interpolates and a.aligned else ()
+        return a.A, a.b, a.heights, *(table or (NOTHING, NOTHING))
 
     def weights(self, X: Array, ridge: float, min_ess: float) -> Array:
         """Optimal weights of the points ``X``."""
         x = self.kernel.from_coordinates(X)
         K, c = self.kernel.gram(x, x), self.kernel.mean_map_at(self._p, X)
         return protected_weights(K, c, ridge, min_ess)
-
-
-@lru_cache(maxsize=64)
-def nested_scales(rates: tuple[float, ...], weights: tuple[float, ...]) -> Array | None:
-    """Rate of the widest scale, and weights from there on, each with a tenth of the variance.
-
-    None if the scales are others; see `_numba.nested_scales`.
-
-    >>> nested_scales((5.0, 0.5), (0.1, 0.9)), nested_scales((5.0, 1.0), (0.1, 0.9))
-    (array([0.5, 0.9, 0.1, 0. , 0. ]), None)
-    """
-    rate, weight = np.array(sorted(zip(rates, weights, strict=True))).T
-    if len(rate) > NESTED or np.abs(rate[1:] / rate[:-1] - 10.0).max(initial=0.0) > 1e-12:
-        return None
-    return np.concatenate([rate[:1], weight, np.zeros(NESTED - len(rate))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +103,7 @@ class Attraction:
     b: Array  # (d, S K)
     heights: Array  # (S K,)
     axes: Array | None = None  # rows: common axes of all components, in which A is diagonal
+    aligned: AlignedMeanMap | None = None  # if there are such axes
 
     def turned(self, X: Array) -> Array:
         """Rotate points to the common axes, if any."""
@@ -135,7 +123,7 @@ class Attraction:
         if p.covariances.ndim == 3:
             return cls._skewed(kernel, kernel.mixture(p))
         aligned = kernel.aligned_mean_map(p)
-        return cls(aligned.A, aligned.b, aligned.heights, aligned.axes)
+        return cls(aligned.A, aligned.b, aligned.heights, aligned.axes, aligned)
 
     @classmethod
     def _skewed(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:

@@ -121,7 +121,9 @@ class QuasiMonteCarlo(Sampling):
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":
             return p.choose(u)
-        return np.asarray(choose_along(p._weights, p.curve, u))
+        chosen = np.empty(len(u), np.intp)
+        choose_along(chosen, p._weights, p.curve, u)
+        return chosen
 
 
 def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
@@ -130,5 +132,6 @@ def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     m = directions.shape[1]
     digits = rng.integers(0, 1 << SOBOL_BITS, (d, m + 1))
     # Points are centres of cells: never 0, where ndtri is infinite.
-    u: Array = scrambled_net(n, directions, digits, SOBOL_BITS)
+    u = np.empty((n, d))
+    scrambled_net(u, directions, digits, SOBOL_BITS)
     return u

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skh._numba.component_densities import log_densities_along_axes, log_densities_skewed
+from skh._runtime.lazy import lazy
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import eigh, inverse_root, symmetric, transpose
 from skh.gaussians.mixture import GaussianMixture
@@ -30,17 +30,17 @@ class Support:
         self._finest = kernel.finest_variance
         self._resolved = all_resolved(p, kernel.finest(p.d))  # then nothing is singular
 
-    @cached_property
+    @lazy
     def _covariances(self) -> Array:
         return self._kernel.mixture(self._p).matrices
 
-    @cached_property
+    @lazy
     def _axes(self) -> tuple[Array, Array]:
         """Variances and axes of the components."""
         variances, axes = eigh(self._covariances)
         return np.asarray(variances), np.asarray(axes)
 
-    @cached_property
+    @lazy
     def _means(self) -> Array:
         return self._kernel.coordinates_of(self._p.means - self._p.mean)
 
@@ -114,7 +114,7 @@ class Support:
         resolved = self._axes[0] >= RESOLVED_VARIANCE * self._finest
         return self._projections_of(component, resolved)
 
-    @cached_property
+    @lazy
     def _spread(self) -> NDArray[np.bool_]:
         return np.asarray(self._axes[0] > SINGULAR**2 * self._finest)
 
@@ -131,10 +131,15 @@ class Support:
 
 def squared_distances(X: Array, means: Array, S: Array) -> Array:
     """Squared Mahalanobis distances of columns ``X`` to components, (n, K); S is (d, d) or more."""
-    W, level = inverse_root(S), np.zeros(means.shape[1])
+    W, level, logs = (
+        inverse_root(S),
+        np.zeros(means.shape[1]),
+        np.empty((X.shape[1], means.shape[1])),
+    )
     if S.ndim == 3:
         roots, lower = np.ascontiguousarray(np.moveaxis(W, 0, -1)), np.tri(len(X), dtype=bool)
-        z = np.ascontiguousarray(X.T)
-        return np.asarray(-2.0 * log_densities_skewed(z, means, roots, lower, level))
-    z = np.ascontiguousarray((W @ X).T)
-    return np.asarray(-2.0 * log_densities_along_axes(z, W @ means, np.ones((len(X), 1)), level))
+        log_densities_skewed(logs, np.ascontiguousarray(X.T), means, roots, lower, level)
+    else:
+        z = np.ascontiguousarray((W @ X).T)
+        log_densities_along_axes(logs, z, W @ means, np.ones((len(X), 1)), level)
+    return -2.0 * logs

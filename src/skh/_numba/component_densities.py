@@ -21,7 +21,7 @@ from skh._numba.cholesky import (
 )
 from skh._numba.compiling import compiled, inlined
 from skh._numba.kernel_rows import BLOCK
-from skh._numba.vectors import fill
+from skh._numba.vectors import copy_rows, fill
 
 MOST = 1e300  # of a square: far points get a finite log-density
 EPSILON = float(np.finfo(float).eps)
@@ -84,7 +84,8 @@ def set_regular_densities(centred, heights, W, weights, means, S, mean, variance
     """
     L, inverse, regular = regular_roots(means, S, variances)
     if regular:
-        W[:] = inverse
+        for k in range(len(W)):
+            copy_rows(W[k], inverse[k])
         set_centred_means(centred, heights, weights, means, L, W, mean)
     return regular
 

@@ -86,7 +86,9 @@ def hilbert_keys(cells, bits):
 @compiled
 def set_keys(keys, x, bits):
     """Set the positions of points (n, d) along the curve, from the first ``bits`` bits of each."""
-    keys[:] = hilbert_keys(hilbert_cells(x, bits), bits)
+    found = hilbert_keys(hilbert_cells(x, bits), bits)
+    for i in range(keys.size):
+        keys[i] = found[i]
 
 
 @compiled

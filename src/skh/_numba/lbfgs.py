@@ -11,7 +11,7 @@ from skh._numba.kernel_rows import squared_distances
 from skh._numba.mmd_energy import energy
 from skh._numba.nested_scales import add_curvatures, weights_of
 from skh._numba.simplex_qp import backward, forward, leading_dot
-from skh._numba.vectors import add_scaled, dot, fill, set_scaled, set_sum
+from skh._numba.vectors import add_scaled, copy_rows, dot, fill, set_scaled, set_sum
 
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
 SUFFICIENT = 1e-4  # of the Armijo condition: required share of the predicted decrease
@@ -187,4 +187,4 @@ def descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free
 def descend_few(X, w, groups, A, b, heights, table, box, iterations, free):
     """`descend` with the `curvature_factor` of all points; sets ``X``."""
     near, far = curvature_factor(X, groups), np.empty(0)
-    X[:] = descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free)
+    copy_rows(X, descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free))

@@ -13,7 +13,7 @@ from skh._numba.kernel_rows import set_exp, transposed
 from skh._numba.products import congruent, product
 from skh._numba.simplex_qp import backward, forward, leading_dot
 from skh._numba.spreads import regular_root
-from skh._numba.vectors import add_scaled, dot, fill, total
+from skh._numba.vectors import add_scaled, copy_rows, dot, fill, total
 
 UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
 MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
@@ -42,8 +42,9 @@ def relative_to_best(log_likelihood):
 @compiled
 def set_level_and_posterior(level, posterior, log_likelihood, w, most):
     """`relative_to_best`, and weights after it, of which no level counts below ``-most``."""
-    level[:] = relative_to_best(log_likelihood)
+    relative = relative_to_best(log_likelihood)
     for i in range(level.size):
+        level[i] = relative[i]
         posterior[i] = w[i] * exp(max(level[i], -most))
 
 
@@ -87,7 +88,8 @@ def set_information(F, x, w, level, posterior, heaviest, depth, pooled, jitter, 
     for k in range(share.size):
         share[k] /= size
     seen, axes = eigen(congruent(pooled, L))
-    F[:], regular = fitted_information(z, values, seen, axes, depth, share, T)
+    found, regular = fitted_information(z, values, seen, axes, depth, share, T)
+    copy_rows(F, found)
     return regular
 
 

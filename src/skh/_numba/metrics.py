@@ -9,6 +9,7 @@ from skh._numba.compiling import compiled
 from skh._numba.eigen import eigen
 from skh._numba.kernel_rows import transposed
 from skh._numba.products import congruent, product, symmetric_product
+from skh._numba.vectors import copy_rows
 
 COARSE_INFORMATION = 4.0  # information along an axis that needs no additional points
 CERTAIN = 1.0 - 1e-9  # below a bound by more than rounding
@@ -58,7 +59,7 @@ def set_expected_metric(metric, L, F, unseen, n):
         size = sqrt(1.0 / unseen + seen[k])
         for i in range(len(B)):
             B[i, k] /= size
-    metric[:] = symmetric_product(B, transposed(B))
+    copy_rows(metric, symmetric_product(B, transposed(B)))
 
 
 @compiled
@@ -77,7 +78,8 @@ def set_aligned_components(turn, along, variances, T, S, sizes, means):
     Variances (K, d), or (1, d), are those of S times ``sizes``.
     """
     values, axes = eigen(congruent(S, transposed(T)))
-    turn[:], along[:] = transposed(axes), product(product(means, transposed(T)), axes)
+    copy_rows(turn, transposed(axes))
+    copy_rows(along, product(product(means, transposed(T)), axes))
     for k in range(sizes.size):
         for j in range(values.size):
             variances[k, j] = sizes[k] * max(values[j], 0.0)

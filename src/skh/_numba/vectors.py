@@ -66,6 +66,14 @@ def fill(out, a):
 
 
 @compiled
+def copy_rows(out, x):
+    """``out[:, :] = x``, as `fill`."""
+    for i in range(len(x)):
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j]
+
+
+@compiled
 def add_scaled(out, x, a):
     """``out += a * x``."""
     for i in range(out.size):

@@ -61,7 +61,7 @@ def test_the_evidence_grows_for_particles_that_carry_kalman_filters():
 
     ys = skh.models.lgss3().simulate(12, rng=1)[1]
     search = skh.EM(tolerance=0.05)
-    fit = skh.fit(make_model, ys, {"q": 0.1}, bounds={"q": (0, None)}, n=15, rng=0, search=search)
+    fit = skh.fit(make_model, ys, {"q": 0.1}, bounds={"q": (0, None)}, n=25, rng=0, search=search)
     evidence = [step.log_evidence for step in fit.trace]
     assert evidence[-1] > evidence[0] + 1.0
     assert np.diff(evidence).min() > -0.1

@@ -121,6 +121,23 @@ def table(models: dict[str, Any]) -> str:
     return "\n".join([head, "|---" * 7 + "|", *rows])
 
 
+def details(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """Numbers of single series and of linear models, by what they are."""
+    series = [s for of in record["particles"].values() for s in of]
+    rows = [("mean square of the differences", f"{np.mean([deviation(s) ** 2 for s in series]):.2f}")]
+    for k, of in enumerate(record["particles"]["DiscreteCox"]):
+        for name, key in (("default", "ours"), ("`particles`", "theirs_small")):
+            rows.append((f"DiscreteCox, series {k}, {name}", f"{rms(of[key], reference(of)):.2f}"))
+    for model, found in record["dynamax"].items():
+        *peers, (_, runs) = found.items()
+        rows += [(f"dynamax, {model}, {name}", f"{value:.2f}") for name, value in peers]
+        rows += [(f"dynamax, {model}, {f.__name__}", f"{f(runs):.2f}") for f in (min, max)]
+    linear = record["stonesoup"]["linear"]
+    rows += [("Stone Soup, Kalman", f"{linear['log_evidence']:.1f}")]
+    rows += [(f"Stone Soup, {f.__name__}", f"{f(linear['ours']):.1f}") for f in (np.mean, np.std)]
+    return rows
+
+
 if __name__ == "__main__":
     if "--table" not in sys.argv:
         RECORDED.write_text(json.dumps(record()) + "\n")

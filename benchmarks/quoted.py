@@ -8,7 +8,7 @@ Times are of the processor, the best of three calls.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -94,17 +94,17 @@ def tails() -> Iterator[Row]:
         yield f"variance of t, {components} components", float(p.covariance[0, 0])
 
 
-def main() -> None:
-    """Print the table."""
+def print_rows(program: str, studies: Iterable[Callable[[], Iterator[Row]]]) -> None:
+    """Print a table, with the command that writes it."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    print(f"<!-- python benchmarks/quoted.py; {date.today()}, {commit} -->\n")
+    print(f"<!-- python benchmarks/{program}; {date.today()}, {commit} -->\n")
     print("| what | value |\n|---|---|")
-    for study in (tails, residuals, sizes, many_points):
+    for study in studies:
         for name, value in study():
-            print(f"| {name} | {value:.3g} |", flush=True)
+            print(f"| {name} | {value:.4g} |", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    print_rows(Path(__file__).name, (tails, residuals, sizes, many_points))

@@ -13,7 +13,7 @@ from skh.reproduction.second_look.tasks import LOOKS, PLAIN
 from skh.reproduction.statistics import log_ratios, median, select
 from skh.reproduction.synthetic.claims import SKH
 from skh.reproduction.uav.claims import by_flight, errors, moments, whole
-from skh.reproduction.uav.tasks import STEP
+from skh.reproduction.uav.tasks import REFERENCE, STEP
 
 RESULTS = Path(__file__).parents[2] / "results"
 TWENTY_MODELS = {
@@ -60,6 +60,7 @@ EIGHT_MODELS = {
     "localisation": "localisation",
 }
 SIZES = (50, 100, 200)  # of the UAV
+EXTREMES = (("least", min), ("most", max))
 RIVALS = ("default", "SQMC", "", "FCFW, four scales", "Refined Sobol")  # "": the best fixed one
 
 
@@ -190,3 +191,22 @@ def uav_step():
         [f"{median(select(step, rule=rule, n=n), 'rmse'):.3f}" for n in SIZES] for rule in UAV_RULES
     ]
     return ["", "N = 50", "100", "200"], _named_with_best(rows)
+
+
+def uav_truth():
+    """Distances to the truth at the end, medians over flights, and the costs of the reference."""
+    records = archived("uav")
+    last = moments(records)[-1]
+    ends = [r for r in records if r.time == last and r.model != STEP]
+    references = select(whole(records), rule=REFERENCE)
+    steps = [r.seconds / r.steps for r in references if not np.isnan(r.seconds)]
+    alone = errors(by_flight(whole(records))["flight-0"], rule=REFERENCE)
+    rows = [(f"smoothed, N = {n}, m", _truth(ends, rule="smoothed", n=n)) for n in SIZES]
+    rows += [("reference, m", _truth(ends, rule=REFERENCE))]
+    rows += [("single reference, first flight, least, m", f"{alone.min():.2f}")]
+    rows += [(f"reference, {which}, s per step", f"{f(steps):.2g}") for which, f in EXTREMES]
+    return ["what", "value"], rows
+
+
+def _truth(ends, **where):
+    return f"{median(select(ends, **where), 'rmse'):.2f}"

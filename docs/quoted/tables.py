@@ -66,12 +66,22 @@ def parameters(name):
     return "\n".join(study.TABLES[name](record))
 
 
+def elsewhere():
+    """Single numbers of the comparison with other packages."""
+    import elsewhere as study
+
+    record = json.loads(study.RECORDED.read_text())
+    return markdown(["what", "value"], study.details(record))
+
+
 COMPUTED = {
     "second-look": lambda: markdown(*studies.second_look()),
     "default-rule": lambda: markdown(*studies.default_rule()),
     "wean-hall": lambda: markdown(*studies.wean_hall()),
     "uav": lambda: markdown(*studies.uav()),
     "uav-step": lambda: markdown(*studies.uav_step()),
+    "uav-truth": lambda: markdown(*studies.uav_truth()),
+    "elsewhere-details": elsewhere,
     "break-even": break_even,
     "numerical-error": numerical_error,
     **{part: partial(smoothing, part) for part in ("smoothing", "score", "pruning")},

@@ -1,6 +1,8 @@
 """Errors of single filters that pages quote and that belong to no study.
 
-    python benchmarks/details.py > benchmarks/tables/details.md     # half a minute, then `make numbers`
+    python benchmarks/details.py > benchmarks/tables/details.md     # a minute, then `make numbers`
+
+Errors are root mean squares over data sets, or spread over seeds.
 """
 
 from __future__ import annotations
@@ -9,10 +11,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import inference
 import numpy as np
 from quoted import Row, print_rows
 
+import inference
 import skh
 from skh.geometry import Pose
 from skh.models.uav_navigation import UavModel, drawn_flight, survey_flight

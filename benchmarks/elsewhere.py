@@ -124,7 +124,9 @@ def table(models: dict[str, Any]) -> str:
 def details(record: dict[str, Any]) -> list[tuple[str, str]]:
     """Numbers of single series and of linear models, by what they are."""
     series = [s for of in record["particles"].values() for s in of]
-    rows = [("mean square of the differences", f"{np.mean([deviation(s) ** 2 for s in series]):.2f}")]
+    rows = [
+        ("mean square of the differences", f"{np.mean([deviation(s) ** 2 for s in series]):.2f}")
+    ]
     for k, of in enumerate(record["particles"]["DiscreteCox"]):
         for name, key in (("default", "ours"), ("`particles`", "theirs_small")):
             rows.append((f"DiscreteCox, series {k}, {name}", f"{rms(of[key], reference(of)):.2f}"))

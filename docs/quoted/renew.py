@@ -2,7 +2,7 @@
 
     python docs/quoted/renew.py             # write all pages anew; says what has no record
     python docs/quoted/renew.py --take      # the other way round, for tables in benchmarks/tables
-    python docs/quoted/renew.py --declare   # enter what has no record into unrecorded.json
+    python docs/quoted/renew.py --declare   # all that has no mark is given: given.json
 
 With ``--take`` the rows on pages become the kept tables, after a table was edited on its page.
 """

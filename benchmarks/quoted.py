@@ -94,12 +94,17 @@ def tails() -> Iterator[Row]:
         yield f"variance of t, {components} components", float(p.covariance[0, 0])
 
 
-def print_rows(program: str, studies: Iterable[Callable[[], Iterator[Row]]]) -> None:
-    """Print a table, with the command that writes it."""
+def print_head(program: str) -> None:
+    """Print the command that writes a table, the day and the version."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()
     print(f"<!-- python benchmarks/{program}; {date.today()}, {commit} -->\n")
+
+
+def print_rows(program: str, studies: Iterable[Callable[[], Iterator[Row]]]) -> None:
+    """Print a table of single numbers."""
+    print_head(program)
     print("| what | value |\n|---|---|")
     for study in studies:
         for name, value in study():

@@ -112,6 +112,19 @@ def test_parameters_without_a_maximum_are_named(fitted):
     assert "no maximum" not in repr(fitted)
 
 
+def test_an_evidence_that_jumps_between_neighbours_is_said_to_jump(monkeypatch):
+    bounds, z = checked_bounds(("q",), {"q": (0, None)}), np.log([0.6])
+    problem = Problem.of(lambda q: autoregression(q, 0.5), YS[:5], skh.Stratified(), 10, 0)
+    here = LocalEvidence.at(problem, bounds, z, Work())
+
+    def jumping(self, points):
+        return self.log_evidence - 20.0 * (np.array(points)[:, 0] > z[0] + 1e-9)
+
+    monkeypatch.setattr(LocalEvidence, "values", jumping)
+    with pytest.raises(ValueError, match=r"jumps by 20 beside q near q=0\.6: use more particles"):
+        here.scales()
+
+
 @pytest.mark.parametrize("log_evidence", [None, -50.0])
 def test_a_filter_that_is_lost_beside_the_optimum_does_not_spoil_standard_errors(
     log_evidence, monkeypatch

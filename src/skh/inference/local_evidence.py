@@ -146,7 +146,7 @@ class LocalEvidence:
     def _scale(self, k: int) -> float:
         step = 0.1 * (abs(self.z[k]) or 1.0) if self.bounds.unbounded[k] else 0.1
         axis, factor = np.eye(len(self.z))[k], 10.0
-        direction = 0
+        direction, jump = 0, 0.0
         for _ in range(MOST_SCALINGS):
             change = abs(self.values([self.z + step * axis])[0] - self.log_evidence)
             towards = 1 if change < SHOWN else -1 if not change <= LARGE else 0
@@ -154,11 +154,17 @@ class LocalEvidence:
                 return float(step)
             if towards == -direction:  # jumped over: be finer
                 factor = factor**0.5
-            direction = towards
+            direction, jump = towards, change if towards < 0 else jump
             step *= factor**towards
+        name, place = self.bounds.names[k], described(self.bounds.named(self.z))
+        if jump > 0:
+            raise ValueError(
+                f"the log-evidence jumps by {jump:.2g} beside {name} near {place}: "
+                "use more particles, or start elsewhere"
+            )
         raise ValueError(
-            f"the evidence does not depend on {self.bounds.names[k]} near "
-            f"{described(self.bounds.named(self.z))}: leave it out of start, or start elsewhere"
+            f"the evidence does not depend on {name} near {place}: "
+            "leave it out of start, or start elsewhere"
         )
 
     def differences(self, z: Array, base: Array, shifts: Array) -> Array:

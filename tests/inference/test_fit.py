@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
+from scipy import optimize, stats
 
 import skh
 from skh.inference.bounds import checked_bounds
@@ -163,6 +163,22 @@ def test_the_profile_is_that_of_the_kalman_filter(fitted):
         fitted.profile("rho")
     with pytest.raises(ValueError, match=r"values\['q'\] must be strictly between 0 and inf"):
         fitted.profile("q", [0.5, -1.0])
+
+
+def test_the_interval_of_few_values_is_that_of_the_exact_profile(fitted):
+    """Values are interpolated on a log scale, where the profile is nearly a parabola."""
+    q = np.linspace(0.2, 1.2, 101)
+    exact_profile = [
+        -optimize.minimize_scalar(
+            lambda z, q=value: -exact({"q": q, "r": np.exp(z)}), bounds=(-5, 1), method="bounded"
+        ).fun
+        for value in q
+    ]
+    inside = q[exact_profile > np.max(exact_profile) - 0.5 * stats.chi2.ppf(0.9, 1)]
+    profile = fitted.profile("q", points=3)
+    np.testing.assert_allclose(profile.interval(0.9), inside[[0, -1]], atol=0.04)
+    rounded = replace(profile, values=profile.values * (1 + 4e-16))  # no second value beside best
+    np.testing.assert_allclose(rounded.interval(0.9), profile.interval(0.9), rtol=1e-6)
 
 
 def test_an_interrupted_search_goes_on_to_the_same_result(tmp_path):

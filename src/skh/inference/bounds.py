@@ -60,7 +60,13 @@ class Bounds:
 
     def without(self, name: str) -> Bounds:
         """Return the bounds of the other parameters."""
-        kept = [k for k, other in enumerate(self.names) if other != name]
+        return self._kept([k for k, other in enumerate(self.names) if other != name])
+
+    def only(self, name: str) -> Bounds:
+        """Return the bounds of one parameter."""
+        return self._kept([self.names.index(name)])
+
+    def _kept(self, kept: list[int]) -> Bounds:
         return Bounds(tuple(self.names[k] for k in kept), self.low[kept], self.high[kept])
 
     @property

@@ -13,8 +13,10 @@ from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import Array
 from skh.inference.ascent import Ascent, Climber
-from skh.inference.bounds import checked_values
+from skh.inference.bounds import Bounds, checked_values
 from skh.inference.local_evidence import LocalEvidence, Work
+
+SAME = 1e-9  # relative difference of values that rounding on the free scale makes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,11 +36,13 @@ class Profile:
     log_evidence: Array
     parameters: tuple[dict[str, float], ...]
     best: tuple[float, float] = field(repr=False)  # the fit's value and log-evidence
+    bounds: Bounds = field(repr=False)  # of the parameter
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Confidence interval by the likelihood ratio; an end is infinite if beyond the values.
 
-        Between the values the profile is interpolated by cubic splines.
+        Between the values the profile is interpolated by cubic splines, on the scale in which the
+        search moves.
         """
         level = _checks.fraction("level", level)
         drop = 0.5 * float(scipy.stats.chi2.ppf(level, 1))
@@ -49,13 +53,13 @@ class Profile:
 
     def _curve(self, m: int = 2001) -> tuple[Array, Array]:
         """The profile on a fine grid: with the optimum among its points, interpolated."""
-        x, f = np.append(self.values, self.best[0]), np.append(self.log_evidence, self.best[1])
-        x, first = np.unique(x, return_index=True)
-        f = f[first]
-        seen = np.isfinite(f)
-        fine, degree = np.linspace(x[seen][0], x[seen][-1], m), min(3, int(seen.sum()) - 1)
-        spline = scipy.interpolate.make_interp_spline(x[seen], f[seen], k=degree)
-        return fine, np.asarray(spline(fine))
+        other = np.isfinite(self.log_evidence) & ~np.isclose(self.values, self.best[0], rtol=SAME)
+        values = np.append(self.values[other], self.best[0])
+        z = np.array([self.bounds.free({self.name: value})[0] for value in values])
+        order, f = z.argsort(), np.append(self.log_evidence[other], self.best[1])
+        fine = np.linspace(z.min(), z.max(), m)
+        spline = scipy.interpolate.make_interp_spline(z[order], f[order], k=min(3, z.size - 1))
+        return self.bounds.values(fine[:, None])[:, 0], np.asarray(spline(fine))
 
     def plot(self, figure: Any = None, *, level: float = 0.95) -> Figure:
         """Draw the profile, with its interval; needs matplotlib (the extra ``app``)."""
@@ -92,7 +96,8 @@ def profile_of(
                 report(len(found), len(grid))
     rows = [found[value] for value in grid.tolist()]
     best = centre, fit.log_evidence
-    return Profile(name, grid, np.array([f for _, f in rows]), tuple(p for p, _ in rows), best)
+    levels = np.array([f for _, f in rows])
+    return Profile(name, grid, levels, tuple(p for p, _ in rows), best, fit.bounds.only(name))
 
 
 def default_values(fit: Fit, name: str, points: Any, width: Any) -> Array:

@@ -191,6 +191,13 @@ def test_an_archive_without_the_number_of_rows_is_whole(archived):
     assert summary(load(archived, NAMES)) == WHOLE
 
 
+def test_tasks_without_records_lose_nothing(tmp_path):
+    """Such as the map of a log whose true path nobody knows."""
+    about = {"fingerprint": FINGERPRINT, "machine": MACHINE, "seconds": 12.1}
+    archive(tmp_path, {"uav": Results(several("uav", 6), tasks=8, finished=8, **about)})
+    assert summary(load(tmp_path, NAMES)) == {"uav": (12, 8, 0, True)}
+
+
 def test_an_archive_that_was_cut_short_is_unfinished(archived):
     """Whatever the place of the cut: only whole tasks are left, and the others are counted."""
     path = archived / "records.csv.gz"

@@ -100,11 +100,13 @@ def _value(column: str, text: str) -> Any:
 def _whole_tasks(records: Sequence[Record], known: dict[str, Any], cut: bool) -> Part:
     """Leave out the last task, which may lack records, if any records of its experiment are lost.
 
-    The task of a record is known by its seed.
+    The task of a record is known by its seed; some tasks have no records.
     """
     about = {name: known[name] for name in (*OBJECTS, *NUMBERS)} | {"lost": 0}
     seeds = list(dict.fromkeys(r.seed for r in records))
-    if not (cut or len(records) < known.get("rows", 0) or len(seeds) < known["finished"]):
+    rows = known.get("rows")
+    lacking = len(seeds) < known["finished"] if rows is None else len(records) < rows
+    if not (cut or lacking):
         return list(records), about
     kept, finished = set(seeds[:-1]), known["finished"]
     about |= {"finished": len(kept), "lost": finished - len(kept)}

@@ -16,7 +16,7 @@ from skh.inference.ascent import Ascent, Climber
 from skh.inference.bounds import Bounds, checked_values
 from skh.inference.local_evidence import LocalEvidence, Work
 
-SAME = 1e-9  # relative difference of values that rounding on the free scale makes
+SAME_VALUE = 1e-9  # relative difference of values that rounding on the free scale makes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,9 @@ class Profile:
 
     def _curve(self, m: int = 2001) -> tuple[Array, Array]:
         """The profile on a fine grid: with the optimum among its points, interpolated."""
-        other = np.isfinite(self.log_evidence) & ~np.isclose(self.values, self.best[0], rtol=SAME)
+        other = np.isfinite(self.log_evidence) & ~np.isclose(
+            self.values, self.best[0], rtol=SAME_VALUE
+        )
         values = np.append(self.values[other], self.best[0])
         z = np.array([self.bounds.free({self.name: value})[0] for value in values])
         order, f = z.argsort(), np.append(self.log_evidence[other], self.best[1])

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.linalg._umath_linalg import det, svd_f
 from numpy.typing import ArrayLike
 
 from skh import _checks
@@ -117,8 +116,8 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
 
 def projected(A: Array) -> Array:
     """Rotation nearest to the matrix ``A``."""
-    U, _, Vt = svd_f(A)  # `numpy.linalg.svd` prepares for a quarter of the time
-    U[..., :, 2] *= det(U @ Vt)[..., None]
+    U, _, Vt = np.linalg.svd(A)
+    U[..., :, 2] *= np.linalg.det(U @ Vt)[..., None]
     return np.asarray(U @ Vt)
 
 

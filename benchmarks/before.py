@@ -2,30 +2,23 @@
 
     python benchmarks/before.py              # these rows alone
 
-The earlier version is taken from the history of this repository and runs in a process of its own;
-both take some steps in turn, so that a busy machine slows both down.  Likelihoods cost next to
-nothing.
+Both take some steps in turn, see `earlier`.  Likelihoods cost next to nothing.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from itertools import cycle, islice
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+from earlier import Version, before_and_now
 from timing import Row, seconds_of
 
 import skh
 
-BEFORE = "2c8c4fd"  # placed all points together, and checked matrices at each step
-ROOT = Path(__file__).parent.parent
 STEPS = 40  # per turn at N = 20, fewer for more points
 TURNS = 11
 CASES = [(n, d) for n, ds in ((20, (1, 2, 3)), (50, (1, 2, 3, 6)), (100, (1, 2, 3, 6))) for d in ds]
@@ -73,55 +66,27 @@ def serve() -> None:
         print(seconds_of(lambda pf=pf, ys=some: [pf.step(y) for y in ys]) / len(some), flush=True)
 
 
-class Version:
-    """A process that times one version of the library."""
-
-    def __init__(self, source: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "serve"],
-            env={**os.environ, "PYTHONPATH": str(source)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def __call__(self, n: int, d: int, kind: str = "rule") -> float:
-        """Seconds of one step."""
-        process, steps = self._process, max(1, round(STEPS * (20 / n) ** 1.5))
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(f"{kind},{n},{d},{steps}\n")
-        process.stdin.flush()
-        return float(process.stdout.readline())
-
-    def stop(self) -> None:
-        """End the process."""
-        self._process.communicate()
-
-
-def before_and_now() -> Iterator[Row]:
+def steps() -> Iterator[Row]:
     """Ratios of times to those of the earlier version, and growth with the number of points."""
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(
-            ["git", "-C", str(ROOT), "archive", BEFORE, "src"], capture_output=True, check=True
-        )
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        before, now = Version(Path(folder) / "src"), Version(ROOT / "src")
+    with before_and_now(__file__) as (before, now):
         for n, d in [*CASES, (200, 2)]:
             yield _ratio(before, now, n, d)
         for kind, n in PLANS:
             yield _ratio(before, now, n, 1, kind)
         for few, many, bound in ((100, 200, 2.3), (200, 1_000, 6.0), (100, 1_000, 25.0)):
             yield _growth(now, few, many, bound)
-        before.stop()
-        now.stop()
+
+
+def _seconds(version: Version, n: int, d: int, kind: str = "rule") -> float:
+    """Seconds of one step."""
+    return version(f"{kind},{n},{d},{max(1, round(STEPS * (20 / n) ** 1.5))}")
 
 
 def _ratio(before: Version, now: Version, n: int, d: int, kind: str = "rule") -> Row:
-    for version in (before, now):  # the first steps compile, and start from the prior
-        version(n, d, kind)
-    times = [(before(n, d, kind), now(n, d, kind)) for _ in range(TURNS)]
+    both = (before, now)
+    for version in both:  # the first steps compile, and start from the prior
+        _seconds(version, n, d, kind)
+    times = [[_seconds(version, n, d, kind) for version in both] for _ in range(TURNS)]
     old, new = (1e3 * median(column) for column in zip(*times, strict=True))
     name = f"default rule, filter step, N = {n}, d = {d}"
     if kind != "rule":
@@ -132,18 +97,18 @@ def _ratio(before: Version, now: Version, n: int, d: int, kind: str = "rule") ->
 
 def _growth(now: Version, few: int, many: int, bound: float) -> Row:
     for n in (few, many):
-        now(n, 2)
-    times = [(now(few, 2), now(many, 2)) for _ in range(5)]
+        _seconds(now, n, 2)
+    times = [(_seconds(now, few, 2), _seconds(now, many, 2)) for _ in range(5)]
     detail = f"{1e3 * median(b for _, b in times):.1f} ms"
     name = f"default rule, filter step, N {few:,} -> {many:,}, d = 2"
     return Row(name, median(b / a for a, b in times), bound, detail=detail)
 
 
-SECTIONS = [before_and_now]
+SECTIONS = [steps]
 
 if __name__ == "__main__":
     if "serve" in sys.argv:
         serve()
     else:
-        for row in before_and_now():
+        for row in steps():
             print(f"{row.name}: {row.value:.2f} {row.unit} (bound {row.bound:g}); {row.detail}")

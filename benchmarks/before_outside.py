@@ -8,21 +8,16 @@ are those of ``belief.seconds`` by the clock of the process: transitions and rec
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+from earlier import before_and_now
 from timing import Row
 
-BEFORE = "2c8c4fd"  # that of `before`
-ROOT = Path(__file__).parent.parent
 TURNS, STEPS, BOUND = 11, 30, 0.5
 CASES = {"robot": "SE(2), four bearings", "uav": "UAV"}
 BEACONS = np.array([[0.0, 0.0], [8.0, 1.0], [1.0, 9.0], [7.0, 8.0]])
@@ -77,45 +72,18 @@ def serve() -> None:
         print(median(result.seconds.rest[1:]), flush=True)
 
 
-def start(source: Path) -> subprocess.Popen[str]:
-    """Start a process that serves one version of the library."""
-    return subprocess.Popen(
-        [sys.executable, __file__, "serve"],
-        env={**os.environ, "PYTHONPATH": str(source)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def ask(server: subprocess.Popen[str], name: str) -> float:
-    """Seconds per step outside rule and likelihood."""
-    assert server.stdin is not None
-    assert server.stdout is not None
-    server.stdin.write(f"{name}\n")
-    server.stdin.flush()
-    return float(server.stdout.readline())
-
-
 def outside() -> Iterator[Row]:
     """Ratios of times outside rule and likelihood to those of the earlier version."""
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(
-            ["git", "-C", str(ROOT), "archive", BEFORE, "src"], capture_output=True, check=True
-        )
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        servers = [start(Path(folder) / "src"), start(ROOT / "src")]
+    with before_and_now(__file__) as versions:
         for name, title in CASES.items():
-            for server in servers:  # the first steps compile
-                ask(server, name)
-            times = [[ask(server, name) for server in servers] for _ in range(TURNS)]
+            for version in versions:  # the first steps compile
+                version(name)
+            times = [[version(name) for version in versions] for _ in range(TURNS)]
             before, now = (1e3 * median(column) for column in zip(*times, strict=True))
             detail = f"{now:.2f} ms instead of {before:.2f}"
             ratio = median(new / old for old, new in times)
             title = f"outside rule and likelihood, N = 50, {title}"
             yield Row(title, ratio, BOUND, "x before", detail=detail)
-        for server in servers:
-            server.communicate()
 
 
 SECTIONS = [outside]

@@ -108,6 +108,18 @@ def test_metric_is_a_change_of_coordinates():
     )
 
 
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_mean_map_does_not_remember_where_it_was_asked_first(d):
+    """On a line it is interpolated around the first points; others lie on both sides of the box."""
+    p = oracles.random_mixture(100, d, np.random.default_rng(4), "one variance")
+    kernel = skh.GaussianKernel((1.0, 10.0), metric=0.7 * np.eye(d))
+    near, everywhere = (np.outer(np.linspace(-r, r, 50), np.ones(d)) for r in (0.1, 8.0))
+    kernel.mean_map(p, near)
+    fresh = skh.GaussianKernel((1.0, 10.0), metric=0.7 * np.eye(d))
+    expected = fresh.mean_map(p, everywhere)
+    np.testing.assert_allclose(kernel.mean_map(p, everywhere), expected, rtol=1e-9, atol=1e-13)
+
+
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 8),

@@ -71,22 +71,28 @@ def reach(A, X):
 
 
 @summing
-def values_at_nodes(A, b, heights, centre, half, m):  # pragma: no cover - intrinsic
-    """Sums of bumps at the m Chebyshev nodes of an interval."""
+def value_on_line(x, A, b, heights):  # pragma: no cover - intrinsic
+    """Sum of bumps at a point of a line."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
+    value = 0.0
+    for k in range(heights.size):
+        e = A[0, k] * x - b[0, k]
+        value += heights[k] * exp(-0.5 * e * e)
+    return value
+
+
+@compiled
+def values_at_nodes(A, b, heights, centre, half, m):
+    """Sums of bumps at the m Chebyshev nodes of an interval."""
     values = np.empty(m)
     for i in range(m):
-        x, value = centre + half * cos(pi * (i + 0.5) / m), 0.0
-        for k in range(heights.size):
-            e = A[0, k] * x - b[0, k]
-            value += heights[k] * exp(-0.5 * e * e)
-        values[i] = value
+        values[i] = value_on_line(centre + half * cos(pi * (i + 0.5) / m), A, b, heights)
     return values
 
 
 @compiled
-def values_on_line(X, table, box):  # pragma: no cover - intrinsic
-    """The interpolated sum at the points ``X`` (1, n) of an interval, by Clenshaw's recurrence."""
+def values_on_line(X, A, b, heights, table, box):  # pragma: no cover - intrinsic
+    """Sums of bumps at points ``X`` (1, n): Clenshaw's recurrence, outside the box term by term."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     n = X.shape[1]
     t, first, second = np.empty(n), np.zeros(n), np.zeros(n)
@@ -99,4 +105,7 @@ def values_on_line(X, table, box):  # pragma: no cover - intrinsic
         first, second = second, first
     for i in range(n):
         second[i] = table[0, 0] + t[i] * first[i] - second[i]
+    for i in range(n):
+        if not abs(t[i]) <= 1.0:
+            second[i] = value_on_line(X[0, i], A, b, heights)
     return second

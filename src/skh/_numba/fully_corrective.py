@@ -7,12 +7,11 @@ from math import sqrt
 import numpy as np
 
 from skh._numba.compiling import compiled, full_vectors
-from skh._numba.extrema import lowest
 from skh._numba.kernel_rows import squared_distances
 from skh._numba.nested_scales import set_values
 from skh._numba.simplex_qp import ROUNDS, leading_dot, solve
 from skh._numba.vectors import fill
-from skh._numba.vertex_search import HIDDEN
+from skh._numba.vertex_search import HIDDEN, first_gap, lowest_gap
 
 LEAST_RIDGE = 1e-6  # above which weights between two steps need no refinement
 
@@ -33,17 +32,6 @@ def combine_rows(g, rows, active, w):  # pragma: no cover - intrinsic
 
 
 @compiled
-def first_lowest_gap(g, mu, gap):
-    """The first index at which ``g - mu`` is lowest; ``gap`` is scratch."""
-    for x in range(g.size):
-        gap[x] = g[x] - mu[x]
-    least, j = lowest(gap), 0
-    while g[j] - mu[j] != least:
-        j += 1
-    return j
-
-
-@compiled
 def protected_steps(
     chosen, trace, norm2, K, c, w, L, active, mean_map, X, groups, row_groups, ridge, first
 ):
@@ -55,7 +43,7 @@ def protected_steps(
     n, (d, M) = chosen.size, X.shape
     precision = row_groups.dtype
     g, mu, q = np.empty(M, precision), mean_map.astype(precision), np.empty(M, precision)
-    rows, distances = np.empty((n, M), precision), np.empty(n)
+    rows, distances, least = np.empty((n, M), precision), np.empty(n), np.empty(1, precision)
     # Not a literal 0, which has a type of its own for which `solve` would be compiled again.
     a, level, objective, mmd2, j, none = np.intp(0), 0.0, 0.0, 0.0, first, np.intp(0)
     centres = np.empty((d, n))
@@ -77,5 +65,6 @@ def protected_steps(
             squared_distances(q, X, none, M, centre)
             set_values(rows[k], q, row_groups)
             combine_rows(g, rows, active[:a], w)
-            j = first_lowest_gap(g, mu, q)
+            least[0] = lowest_gap(g, mu, q)
+            j = first_gap(g, mu, least)
     return a, level, objective, mmd2

@@ -69,7 +69,7 @@ class AlignedMeanMap:
         """Evaluate the mean map at the columns of ``X``."""
         X = self.axes @ X
         if len(X) == 1 and (table := self.table(X)):
-            return np.asarray(values_on_line(X, *table))
+            return np.asarray(values_on_line(X, self.A, self.b, self.heights, *table))
         return self.along_axes(X)
 
     def table(self, X: Array) -> tuple[Array, ...]:

@@ -66,6 +66,13 @@ def parameters(name):
     return "\n".join(study.TABLES[name](record))
 
 
+def all_models():
+    """Fits of all models of `skh.models`."""
+    import fit_models as study
+
+    return study.table(json.loads(study.RECORD.read_text()))
+
+
 def elsewhere():
     """Single numbers of the comparison with other packages."""
     import elsewhere as study
@@ -84,6 +91,7 @@ COMPUTED = {
     "elsewhere-details": elsewhere,
     "break-even": break_even,
     "numerical-error": numerical_error,
+    "parameters-models": all_models,
     **{part: partial(smoothing, part) for part in ("smoothing", "score", "pruning")},
     **{name: partial(parameters, name) for name in PARAMETERS},
 }

@@ -71,8 +71,10 @@ if TYPE_CHECKING:  # loaded when first used, see `__getattr__`
     from skh.inference.fixed_lag import FixedLagSmoother
     from skh.inference.posterior import sample_posterior
     from skh.inference.score import Score, score, score_of
+    from skh.inference.scoring import Scoring
     from skh.inference.smoothing import smooth
     from skh.inference.smoothing_result import SmoothingResult
+    from skh.inference.surface import Surface
     from skh.models.elsewhere.gaussian_functions import gaussian_model
     from skh.models.elsewhere.particles import from_particles
     from skh.models.elsewhere.stonesoup import from_stonesoup
@@ -114,11 +116,13 @@ __all__ = [
     "Rule",
     "SavedFileError",
     "Score",
+    "Scoring",
     "SecondLook",
     "Smoothed",
     "SmoothingResult",
     "Stop",
     "Stratified",
+    "Surface",
     "Systematic",
     "WeightedPoints",
     "ZeroLikelihoodError",
@@ -163,6 +167,8 @@ LATE_MODULES = ("geometry", "models", "report", "robotics", "scores", "trajector
 LATE_NAMES = {
     "AdditiveSmoother": "skh.inference.additive",
     "EM": "skh.inference.em",
+    "Scoring": "skh.inference.scoring",
+    "Surface": "skh.inference.surface",
     "FixedLagSmoother": "skh.inference.fixed_lag",
     "Residuals": "skh.filtering.residuals",
     "compare_models": "skh.inference.compare",

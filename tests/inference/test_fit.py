@@ -12,8 +12,9 @@ from scipy import optimize, stats
 import skh
 from skh.inference.bounds import checked_bounds
 from skh.inference.fixed_particles import FixedParticles, has_densities
-from skh.inference.local_evidence import LocalEvidence, Work
+from skh.inference.local_evidence import LocalEvidence
 from skh.inference.problem import Problem
+from skh.inference.work import Work
 
 POSITIVE = {"q": (0, None), "r": (0, None)}
 

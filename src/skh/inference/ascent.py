@@ -9,20 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # loads scipy.optimize on first use
 
 from skh._typing import Array
 from skh.inference.bounds import Bounds
-from skh.inference.local_evidence import SMOOTH, LocalEvidence, LogPrior, Metric, Work, no_prior
-from skh.inference.problem import Problem, described
+from skh.inference.local_evidence import (
+    SMOOTH,
+    JumpsError,
+    LocalEvidence,
+    LogPrior,
+    Metric,
+    no_prior,
+)
+from skh.inference.problem import Problem, zero_evidence
+from skh.inference.work import Work
 
-FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 8.0, 0.02  # in standard errors
+FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 32.0, 0.02  # in standard errors
 JUMP = 0.02  # of the evidence from run to run, by which a gain may be missed
 IMPOSSIBLE = 1e6  # stands for a log-evidence of minus infinity
 TOO_NOISY = "stopped: the evidence is too noisy"
+NOISY_OPTIMUM = "converged to the noise of the evidence"
+SCORING, SURFACE = "scoring", "surface"  # searches of noisy evidence, in files
+NOISE, NOISE_RUNS = 0.1, 6  # of the log-evidence from seed to seed, above which it is; runs for it
 
 
 class Step(NamedTuple):
@@ -46,6 +57,8 @@ class Ascent:
     steps: tuple[Step, ...] = ()
     outcome: str = ""  # why it ended
     jumping: bool = False  # filters are run anew, for fixed particles did not tell enough
+    search: str = ""  # of noisy evidence, once it is left to `Scoring` or `Surface`
+    maxima: tuple[Array, ...] = ()  # that it found, one near the other
     n_filters: int = 0
     n_likelihood_evaluations: int = 0
 
@@ -58,39 +71,6 @@ class Ascent:
             + work.n_likelihood_evaluations
             - before[1],
         )
-
-
-class Search(Protocol):
-    """How `skh.fit` finds a maximum from one start; `Climbing` and `skh.EM` are two."""
-
-    def climb(
-        self,
-        problem: Problem,
-        bounds: Bounds,
-        work: Work,
-        ascent: Ascent,
-        most: int,
-        on_step: Callable[[Ascent], object],
-    ) -> Ascent:
-        """Iterate at most ``most`` times, reporting each iteration, until ``ascent.outcome``."""
-        ...
-
-
-@dataclass(frozen=True)
-class Climbing:
-    """The default search: maxima of the evidence at fixed particles (`Climber`)."""
-
-    def climb(
-        self,
-        problem: Problem,
-        bounds: Bounds,
-        work: Work,
-        ascent: Ascent,
-        most: int,
-        on_step: Callable[[Ascent], object],
-    ) -> Ascent:
-        """Climb until an optimum is reached."""
-        return Climber(problem, bounds, work, most, on_step=on_step).climb(ascent)
 
 
 @dataclass
@@ -119,10 +99,7 @@ class Climber:
         if self.here is None or not np.array_equal(self.here.z, ascent.z):
             self.here = self._evidence(ascent.z, ascent.jumping)
         if self.here is None:
-            raise ValueError(
-                "start must have a positive evidence, got a likelihood of zero at all particles "
-                f"with {described(self.bounds.named(ascent.z))}"
-            )
+            raise zero_evidence(self.bounds.named(ascent.z))
         return self.here
 
     def _evidence(self, z: Array, jumping: bool) -> LocalEvidence | None:
@@ -133,7 +110,9 @@ class Climber:
     def _step(self, ascent: Ascent) -> Ascent:
         """One iteration: from a run to the next one."""
         here = self.evidence_at(ascent)
-        scales = here.scales() if ascent.scales is None else ascent.scales
+        scales = self._first_scales(here) if ascent.scales is None else ascent.scales
+        if scales is None:
+            return replace(ascent, log_evidence=here.log_evidence, outcome=TOO_NOISY)
         metric = here.metric(scales)
         u, gain = maximise(here, metric, ascent.radius)
         record = Step(self.bounds.named(here.z), here.log_evidence, gain, ascent.radius)
@@ -147,14 +126,27 @@ class Climber:
             return replace(ascent, outcome=f"not converged after {self.most} iterations")
         return self._moved(replace(ascent, gain=gain), here, metric, u)
 
+    def _first_scales(self, here: LocalEvidence) -> Array | None:
+        """Steps that show how the evidence changes; None where filters only show their noise."""
+        if here.local is not self.problem or not self.verified:
+            return here.scales()
+        if here.noise(self.problem, NOISE_RUNS) > NOISE:
+            return None
+        try:
+            return here.scales()
+        except JumpsError:
+            return None
+
     def _ended(self, ascent: Ascent, here: LocalEvidence, metric: Metric, outcome: str) -> Ascent:
         """End the search, or go on: elsewhere, or by filters if fixed particles mislead it."""
         smooth = self.verified and here.local is not self.problem
         misled = outcome == TOO_NOISY or (smooth and not here.agrees(self.problem, metric))
-        if (z := here.elsewhere(self.problem, metric, everywhere=misled)) is not None:
+        noise = here.noise(self.problem, NOISE_RUNS) if smooth and misled else 0.0
+        z = here.elsewhere(self.problem, metric, everywhere=misled, noise=noise)
+        if z is not None:
             return replace(ascent, z=z, scales=None, radius=FIRST_RADIUS, gain=np.inf)
-        if not (smooth and misled):
-            return replace(ascent, outcome=outcome)
+        if not (smooth and misled) or noise > NOISE:
+            return replace(ascent, outcome=outcome if noise <= NOISE else TOO_NOISY)
         self.here = None
         return replace(ascent, jumping=True, scales=None, radius=FIRST_RADIUS, gain=np.inf)
 

@@ -23,11 +23,13 @@ from skh._typing import Array
 from skh.inference.ascent import IMPOSSIBLE, Ascent, Step
 from skh.inference.bounds import Bounds, checked_values
 from skh.inference.expected_density import ExpectedDensity
-from skh.inference.local_evidence import LocalEvidence, Work
+from skh.inference.local_evidence import LocalEvidence
+from skh.inference.optimum import Optimum, optimum_of_one_run
 from skh.inference.path_density import PathDensity
-from skh.inference.problem import Problem, described
+from skh.inference.problem import Problem, zero_evidence
 from skh.inference.score import density_of
 from skh.inference.smoothing_result import SmoothingResult
+from skh.inference.work import Work
 
 DENSITY_STEP = 1e-5  # of free coordinates, in derivatives of Q
 LARGEST_M_STEP = 2.0  # change of a free coordinate in one numerical M-step: a factor of seven
@@ -94,6 +96,10 @@ class EM:
             on_step(ascent)
         return ascent
 
+    def optimum(self, problem: Problem, bounds: Bounds, ascent: Ascent, work: Work) -> Optimum:
+        """Tell it from one run of the filter."""
+        return optimum_of_one_run(problem, bounds, ascent, work)
+
     def _step(
         self, problem: Problem, bounds: Bounds, work: Work, ascent: Ascent, most: int
     ) -> Ascent:
@@ -102,10 +108,7 @@ class EM:
         model, result = problem.model(values), problem.run(values, history=True)
         work.count(result)
         if result is None:
-            raise ValueError(
-                "start must have a positive evidence, got a likelihood of zero at all particles "
-                f"with {described(values)}"
-            )
+            raise zero_evidence(values)
         smoothed = result.smooth(model, rng=problem.seed)
         density = density_of(smoothed, model, list(problem.ys), None, problem.seed)
         expected = Expected(problem, bounds, work, density, model)

@@ -11,17 +11,16 @@ import numpy as np
 
 from skh import _checks
 from skh._runtime.progress import Report, progress_bar
-from skh._typing import RNG, Array
+from skh._typing import RNG
 from skh.filtering.plans import Plan
-from skh.inference.ascent import Ascent, Climbing, Search
+from skh.inference.ascent import Ascent
 from skh.inference.bounds import Bounds, checked_bounds, checked_names, checked_values
 from skh.inference.fit_file import FitFile
 from skh.inference.fit_result import Fit, NumericalError, by_name
-from skh.inference.local_evidence import LocalEvidence, Metric, Work, inverse
 from skh.inference.problem import MakeModel, Problem
+from skh.inference.searches import Climbing, Search
+from skh.inference.work import Work
 from skh.rules.base import Rule
-
-MORE_PARTICLES = 2  # times as many, in the run that tells the numerical error
 
 
 def fit(
@@ -58,8 +57,9 @@ def fit(
         All filter runs have the same random numbers.
     executor : Executor, optional
         Evaluates the differences of a gradient by workers; see `skh.parallel` for likelihoods.
-    search : `skh.EM`, optional
-        Expectation-maximisation in place of the search below.
+    search : `skh.EM`, `skh.Scoring` or `skh.Surface`, optional
+        Expectation-maximisation, the mean of many runs' maxima, or quadratics through the evidence
+        of many filters, in place of the search below.
     max_iterations : int
         Number of iterations, each with one filter run (for most models), before giving up.
     progress : bool or f(iterations, total)
@@ -69,7 +69,8 @@ def fit(
     The search runs the filter, maximises the evidence at the fixed particles of that run, where it
     is smooth (its gradient is that of Fisher's identity), and repeats.  Models whose particles
     carry records, or that have directions without noise, have no transition densities; for them
-    gradients are differences over a third of a standard error.  See docs/parameters.md.
+    gradients are differences over a third of a standard error.  Where the evidence is too noisy to
+    be compared the search goes on as `skh.Scoring` or `skh.Surface`.  See docs/parameters.md.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def fit(
         ascents = [
             climbed(method, problem, free, k, work, saved, most, report) for k in range(len(points))
         ]
-    return finished(problem, free, ascents, work)
+    return finished(method, problem, free, ascents, work)
 
 
 def checked_executor(executor: Any) -> Executor | None:
@@ -135,48 +136,31 @@ def climbed(
     return search.climb(problem, bounds, work, saved.ascents[k], most, keep)
 
 
-def finished(problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: Work) -> Fit:
+def finished(
+    search: Search, problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: Work
+) -> Fit:
     """Return the result of the best search, with standard errors and numerical errors."""
     order = np.argsort([-ascent.log_evidence for ascent in ascents], kind="stable")
-    best = ascents[order[0]]
-    work = Work(work.executor)
-    here = LocalEvidence.at(problem, bounds, best.z, work, jumping=best.jumping)
-    if here is None or best.scales is None:  # it was there before
-        raise RuntimeError(f"make_model must give the same model each time: {bounds.named(best.z)}")
-    metric = here.metric(best.scales)
-    covariance = metric.axes @ inverse(here.information_by_scores(problem, metric)) @ metric.axes.T
+    best, work = ascents[order[0]], Work(work.executor)
+    found = search.optimum(problem, bounds, best, work)
     slopes, names = bounds.slopes(best.z), bounds.names
-    covariance_of_values = slopes[:, None] * covariance * slopes
-    errors = np.sqrt(np.diagonal(covariance_of_values))
+    covariance = slopes[:, None] * found.covariance * slopes
+    shifts = found.shift / np.sqrt(np.diagonal(found.covariance))
     return Fit(
         bounds.named(best.z),
-        by_name(names, errors),
-        covariance_of_values,
-        here.log_evidence,
-        numerical_error(problem, here, metric, covariance),
+        by_name(names, np.sqrt(np.diagonal(covariance))),
+        covariance,
+        found.log_evidence,
+        NumericalError(found.off, by_name(names, shifts)),
         best.outcome.startswith("converged"),
         best.outcome,
         best.steps,
         tuple((bounds.named(ascents[k].z), ascents[k].log_evidence) for k in order),
-        here.local is not problem,
+        found.smooth,
+        found.noise,
         sum(a.n_filters for a in ascents) + work.n_filters,
         sum(a.n_likelihood_evaluations for a in ascents) + work.n_likelihood_evaluations,
         problem,
         bounds,
         work.executor,
     )
-
-
-def numerical_error(
-    problem: Problem, here: LocalEvidence, metric: Metric, covariance: Array
-) -> NumericalError:
-    """Compare with a run of more particles and another seed: evidence, and a Newton step."""
-    check = problem.other(n=MORE_PARTICLES * problem.n, seed=problem.seed ^ 1)
-    there = LocalEvidence.at(check, here.bounds, here.z, here.work, jumping=here.local is problem)
-    nothing = np.full(len(here.z), np.nan)
-    if there is None:
-        return NumericalError(np.inf, by_name(here.bounds.names, nothing))
-    shift = covariance @ (there.metric(metric.scales).gradient - metric.gradient)
-    shifts = shift / np.sqrt(np.diagonal(covariance))
-    off = abs(there.log_evidence - here.log_evidence)
-    return NumericalError(off, by_name(here.bounds.names, shifts))

@@ -47,6 +47,8 @@ class Fit:
     - ``trace``: a `Step` for each filter run of the search that found the optimum
     - ``optima``: the parameters where each start ended, with their log-evidence, best first
     - ``smooth``: whether gradients are exact at fixed particles; else they are large differences
+    - ``noise``: standard deviation of the log-evidence from seed to seed, where it is too large for
+      evidence to be compared (`skh.Scoring`), else 0
     - ``n_filters``, ``n_likelihood_evaluations``: what all starts took
     """
 
@@ -60,6 +62,7 @@ class Fit:
     trace: tuple[Step, ...]
     optima: tuple[tuple[dict[str, float], float], ...]
     smooth: bool
+    noise: float
     n_filters: int
     n_likelihood_evaluations: int
     problem: Problem = field(repr=False)
@@ -118,6 +121,8 @@ def fit_text(fit: Fit) -> str:
         lines.append(f"the evidence has no maximum in {', '.join(flat)}: fix one, or use more data")
     elif fit.numerical_error.matters:
         lines.append("the numerical error matters: use more particles")
+    if fit.noise > 0:
+        lines.append(f"the log-evidence varies by {fit.noise:.2g} from seed to seed")
     lines.append(
         f"{fit.n_filters} filter runs, {fit.n_likelihood_evaluations:,} likelihood evaluations"
     )

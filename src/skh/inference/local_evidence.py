@@ -7,19 +7,18 @@ differences are taken over a large part of a standard error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skh._typing import Array
-from skh.filtering.result import FilterResult
 from skh.gaussians.linear_algebra import symmetric
 from skh.inference.bounds import Bounds
 from skh.inference.fixed_particles import FixedParticles, has_densities
 from skh.inference.problem import Problem, described
+from skh.inference.work import Work
 
 RIDGE = 1e-8  # of the scores' products, so that parameters without influence do not divide by zero
 MOST_SCALINGS = 40  # tenfold, in search of a change of the parameter that the evidence shows
@@ -28,9 +27,14 @@ FAR_STEPS = (-4.0, -2.0, 2.0, 4.0)  # where else it is tried, on its log or logi
 SCORE_STEP = 0.3  # standard errors over which gradients are compared
 LARGEST_DROP = 3.0  # of the log-evidence over such a step: the filter there has lost the state
 SHOWN, LARGE = 0.01, 1.0  # changes of the log-evidence between which a step is right to begin with
+HARDLY, JUMPS = (-2e-9, -1e-9, 1e-9, 2e-9), 3.0  # steps that show jumps; so many times are no jump
 
 
 LogPrior = Callable[[Array], float]  # of free coordinates
+
+
+class JumpsError(ValueError):
+    """The log-evidence jumps by more than differences can bear."""
 
 
 def no_prior(z: Array) -> float:
@@ -48,40 +52,6 @@ class Steps(NamedTuple):
 
 SMOOTH = Steps(1e-4, 0.1, 1e-3)
 JUMPING = Steps(0.3, 0.7, 1e-2)
-
-
-@dataclass
-class Work:
-    """What a computation took, and the executor that shares it out."""
-
-    executor: Executor | None = None
-    n_filters: int = 0
-    n_likelihood_evaluations: int = 0
-
-    def map(self, local: FixedParticles | Problem, points: Iterable[Mapping[str, float]]) -> Any:
-        """Return the increments of the log-evidence at each of some parameters."""
-        points = list(points)
-        if self.executor is None:
-            rows = [local.increments(values) for values in points]
-        else:
-            futures = [self.executor.submit(local.increments, values) for values in points]
-            rows = [future.result() for future in futures]
-        self.n_filters += len(points) * isinstance(local, Problem)
-        self.n_likelihood_evaluations += len(points) * _cost(local)
-        return np.array(rows)
-
-    def count(self, result: FilterResult | None) -> None:
-        """Count a filter run."""
-        self.n_filters += 1
-        if result is not None:
-            self.n_likelihood_evaluations += int(result.n_likelihood_evaluations.sum())
-
-
-def _cost(local: FixedParticles | Problem) -> int:
-    """Number of likelihoods that one evaluation takes."""
-    if isinstance(local, Problem):
-        return local.n * local.observed
-    return local.n_likelihood_evaluations
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,16 +110,25 @@ class LocalEvidence:
         return np.asarray(self.increments(Z).sum(axis=1))
 
     def scales(self) -> Array:
-        """Changes of each coordinate that change the log-evidence by SHOWN to LARGE."""
-        return np.array([self._scale(k) for k in range(len(self.z))])
+        """Changes of each coordinate by which the log-evidence changes, but not by much."""
+        shown = max(SHOWN, JUMPS * self._jump())
+        return np.array([self._scale(k, shown) for k in range(len(self.z))])
 
-    def _scale(self, k: int) -> float:
+    def _jump(self) -> float:
+        """By how much the log-evidence changes where parameters hardly do."""
+        if self.steps is SMOOTH:
+            return 0.0
+        size = np.where(self.bounds.unbounded, np.abs(self.z), 1.0)
+        beside = [self.z + h * size for h in HARDLY]
+        return float(np.abs(self.values(beside) - self.log_evidence).max())
+
+    def _scale(self, k: int, shown: float) -> float:
         step = 0.1 * (abs(self.z[k]) or 1.0) if self.bounds.unbounded[k] else 0.1
         axis, factor = np.eye(len(self.z))[k], 10.0
         direction, jump = 0, 0.0
         for _ in range(MOST_SCALINGS):
             change = abs(self.values([self.z + step * axis])[0] - self.log_evidence)
-            towards = 1 if change < SHOWN else -1 if not change <= LARGE else 0
+            towards = 1 if change < shown else -1 if not change <= LARGE else 0
             if towards == 0:
                 return float(step)
             if towards == -direction:  # jumped over: be finer
@@ -158,7 +137,7 @@ class LocalEvidence:
             step *= factor**towards
         name, place = self.bounds.names[k], described(self.bounds.named(self.z))
         if jump > 0:
-            raise ValueError(
+            raise JumpsError(
                 f"the log-evidence jumps by {jump:.2g} beside {name} near {place}: "
                 "use more particles, or start elsewhere"
             )
@@ -208,13 +187,20 @@ class LocalEvidence:
         with np.errstate(invalid="ignore"):
             return bool((np.abs(actual - expected) < 0.05 + 0.3 * np.abs(expected)).all())
 
+    def noise(self, problem: Problem, runs: int) -> float:
+        """Standard deviation of the log-evidence of filters with other seeds."""
+        values = self.bounds.named(self.z)
+        others = [problem.other(seed=problem.seed ^ (1 + k)) for k in range(runs)]
+        f = np.array([self.work.map(other, [values]).sum() for other in others])
+        return float(np.std(f, ddof=1)) if np.isfinite(f).all() else np.inf
+
     def elsewhere(
-        self, problem: Problem, metric: Metric, *, everywhere: bool = False
+        self, problem: Problem, metric: Metric, *, everywhere: bool, noise: float
     ) -> Array | None:
         """Return a better point far along a parameter that hardly matters here, if there is one.
 
         A variance that is far too small is on a plateau, say, with a maximum beyond it.
-        ``everywhere``: along any parameter with bounds.
+        ``everywhere``: along any parameter with bounds.  It is better by several times the noise.
         """
         flat = np.flatnonzero((everywhere | (metric.scales > FLAT)) & ~self.bounds.unbounded)
         Z = [self.z + step * axis for axis in np.eye(len(self.z))[flat] for step in FAR_STEPS]
@@ -222,7 +208,8 @@ class LocalEvidence:
             return None
         f = replace(self, local=problem).values(Z)
         best = int(f.argmax())
-        return Z[best] if f[best] > self.log_evidence + SHOWN else None
+        better = f[best] > self.log_evidence + max(SHOWN, JUMPS * noise)
+        return Z[best] if better else None
 
     def information(self, metric: Metric) -> Array:
         """Minus the second derivatives of the log-evidence in the metric's coordinates u."""

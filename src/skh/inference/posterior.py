@@ -17,11 +17,12 @@ from skh.inference.bounds import checked_values
 from skh.inference.delayed_acceptance import Chain, Walk, run_chain
 from skh.inference.emulator import Emulator
 from skh.inference.fit import checked_executor
-from skh.inference.local_evidence import Work, inverse
+from skh.inference.local_evidence import inverse
 from skh.inference.posterior_result import Posterior
 from skh.inference.priors import Prior
 from skh.inference.problem import MakeModel, Problem
 from skh.inference.stages import TRIAL_RUNS, Stage, Target, first_stage, second_stage
+from skh.inference.work import Work
 from skh.rules.base import Rule
 
 FIRST_POINTS, MORE_POINTS = 15, 10  # of the emulator, per parameter and round

@@ -92,3 +92,11 @@ class Problem:
 def described(values: Mapping[str, float]) -> str:
     """Return parameters as they are written in a call."""
     return ", ".join(f"{name}={value:.6g}" for name, value in values.items())
+
+
+def zero_evidence(values: Mapping[str, float]) -> ValueError:
+    """Return the error for a start at which no particle is likely."""
+    return ValueError(
+        "start must have a positive evidence, got a likelihood of zero at all particles "
+        f"with {described(values)}"
+    )

@@ -14,7 +14,8 @@ from skh._runtime.progress import Report, progress_bar
 from skh._typing import Array
 from skh.inference.ascent import Ascent, Climber
 from skh.inference.bounds import Bounds, checked_values
-from skh.inference.local_evidence import LocalEvidence, Work
+from skh.inference.local_evidence import LocalEvidence
+from skh.inference.work import Work
 
 SAME_VALUE = 1e-9  # relative difference of values that rounding on the free scale makes
 
@@ -87,6 +88,11 @@ def profile_of(
     if name not in fit.parameters:
         known = ", ".join(fit.parameters)
         raise ValueError(f"name must be one of the parameters {known}, got {name!r}")
+    if fit.noise > 0:
+        raise ValueError(
+            f"the log-evidence varies by {fit.noise:.2g} from seed to seed, too much for a "
+            "profile: fit with more particles, or use the standard errors"
+        )
     grid = default_values(fit, name, points, width) if values is None else given(fit, name, values)
     centre = fit.parameters[name]
     found: dict[float, tuple[dict[str, float], float]] = {}

@@ -1,0 +1,181 @@
+"""Maximum of an evidence too noisy to be compared: the mean of the local maxima of many runs.
+
+Where likelihoods are so narrow that few particles reach them, the log-evidence of two filters
+differs by tens, whatever the parameters.  Its gradient at the particles of one run (Fisher's
+identity) averages over smoothed states and differs much less.  The maximum at these particles is
+thus an estimate of the optimum, with noise: the search goes from one to the next until they stay
+where they are, and then to their mean (Robbins and Monro, 1951; Polyak and Juditsky, 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skh import _checks
+from skh._typing import Array
+from skh.inference.ascent import NOISY_OPTIMUM, SCORING, Ascent, Step, maximise
+from skh.inference.bounds import Bounds
+from skh.inference.local_evidence import LocalEvidence, inverse
+from skh.inference.optimum import MORE_PARTICLES, Optimum
+from skh.inference.problem import Problem, zero_evidence
+from skh.inference.work import Work
+
+DISTANT = 8.0  # gain to a maximum that is still on the way: some four standard errors
+FIRST_BOX, LARGEST_BOX = 8.0, 64.0  # in standard errors
+MISLED, ON_THE_WAY = "stopped: maxima at fixed particles lead astray", 6  # steps that show it
+SETTLING = 4  # maxima that are not far, before those that are averaged
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Averages local maxima of ``runs`` filters: the search of `skh.fit` for noisy evidence.
+
+    `skh.fit` goes on with it by itself where the log-evidence varies by more than 0.1 from seed to
+    seed.  Transitions must have densities.
+
+    >>> import skh
+    >>> ys = skh.models.stochastic_volatility().simulate(20, rng=0)[1]
+    >>> fit = skh.fit(
+    ...     skh.models.stochastic_volatility,
+    ...     ys,
+    ...     {"scale": 1.0},
+    ...     bounds={"scale": (0, None)},
+    ...     n=20,
+    ...     rule=skh.Stratified(),
+    ...     rng=0,
+    ...     search=skh.Scoring(runs=4),
+    ... )
+    >>> fit.message, fit.noise > 0.1
+    ('converged to the noise of the evidence', True)
+    """
+
+    runs: int = 8
+
+    def __post_init__(self) -> None:
+        _checks.positive_int("runs", self.runs)
+
+    def climb(
+        self,
+        problem: Problem,
+        bounds: Bounds,
+        work: Work,
+        ascent: Ascent,
+        most: int,
+        on_step: Callable[[Ascent], object],
+    ) -> Ascent:
+        """Iterate until enough maxima are averaged."""
+        if ascent.search != SCORING:
+            ascent = replace(ascent, search=SCORING, scales=None, radius=FIRST_BOX, outcome="")
+        while not ascent.outcome:
+            before = work.n_filters, work.n_likelihood_evaluations
+            ascent = self._step(problem, bounds, work, ascent).counted(work, before)
+            if len(ascent.maxima) == SETTLING + self.runs:
+                f = log_mean(np.array([step.log_evidence for step in ascent.steps[-self.runs :]]))
+                ascent = replace(ascent, log_evidence=f, outcome=NOISY_OPTIMUM)
+            elif misled(ascent):
+                ascent = replace(ascent, outcome=MISLED)
+            elif len(ascent.steps) >= most:
+                ascent = replace(ascent, outcome=f"not converged after {most} iterations")
+            on_step(ascent)
+        return ascent
+
+    def _step(self, problem: Problem, bounds: Bounds, work: Work, ascent: Ascent) -> Ascent:
+        """Run another filter, and go towards the maximum at its particles."""
+        here = smooth_evidence(problem, bounds, ascent.z, work, len(ascent.steps))
+        if here is None:
+            return halfway_back(bounds, ascent)
+        metric = here.metric(here.scales() if ascent.scales is None else ascent.scales)
+        u, gain = maximise(here, metric, ascent.radius)
+        record = Step(bounds.named(here.z), here.log_evidence, gain, ascent.radius)
+        ascent = replace(ascent, scales=metric.scales, steps=(*ascent.steps, record))
+        ascent = replace(ascent, log_evidence=here.log_evidence, gain=gain)
+        at_the_edge = bool(np.abs(u).max() > 0.9 * ascent.radius)
+        return gone_on(ascent, here.z + metric.axes @ u, at_the_edge)
+
+    def optimum(self, problem: Problem, bounds: Bounds, ascent: Ascent, work: Work) -> Optimum:
+        """Average over runs: evidence, curvature, and the gradient by more particles."""
+        runs = self._evidence(problem, bounds, ascent.z, work)
+        some = better_half(runs)
+        scales = some[0].scales() if ascent.scales is None else ascent.scales
+        metric = some[0].metric(scales)
+        information = np.mean([here.information(metric) for here in some], axis=0)
+        covariance = metric.axes @ inverse(information) @ metric.axes.T
+        more = problem.other(n=MORE_PARTICLES * problem.n, seed=problem.seed ^ 1)
+        others = self._evidence(more, bounds, ascent.z, work)
+        gradient = np.mean([h.metric(metric.scales).gradient for h in better_half(others)], axis=0)
+        f, there = (np.array([here.log_evidence for here in each]) for each in (runs, others))
+        off = abs(log_mean(there) - log_mean(f))
+        return Optimum(log_mean(f), covariance, off, covariance @ gradient, True, float(f.std()))
+
+    def _evidence(
+        self, problem: Problem, bounds: Bounds, z: Array, work: Work
+    ) -> list[LocalEvidence]:
+        """The evidence at the particles of filters with other seeds than the search had."""
+        runs = [smooth_evidence(problem, bounds, z, work, -1 - k) for k in range(self.runs)]
+        found = [here for here in runs if here is not None]
+        if len(found) < self.runs:
+            raise zero_evidence(bounds.named(z))
+        return found
+
+
+def smooth_evidence(
+    problem: Problem, bounds: Bounds, z: Array, work: Work, run: int
+) -> LocalEvidence | None:
+    """Run the filter with the seed of a ``run``; None where the evidence is zero."""
+    seed = (problem.seed + run) % 2**63
+    here = LocalEvidence.at(problem.other(seed=seed), bounds, z, work)
+    if here is not None and isinstance(here.local, Problem):
+        raise ValueError(
+            "search=skh.Scoring() needs a model whose transitions have densities, got "
+            f"{type(problem.model(bounds.named(z))).__name__}: use another search"
+        )
+    return here
+
+
+def halfway_back(bounds: Bounds, ascent: Ascent) -> Ascent:
+    """Return to where the evidence was positive, half the way."""
+    known = [step for step in ascent.steps if step.log_evidence > -np.inf]
+    if not known:
+        raise zero_evidence(bounds.named(ascent.z))
+    lost = Step(bounds.named(ascent.z), -np.inf, np.nan, ascent.radius)
+    z = 0.5 * (ascent.z + bounds.free(known[-1].parameters))
+    return replace(ascent, z=z, radius=0.5 * ascent.radius, steps=(*ascent.steps, lost))
+
+
+def gone_on(ascent: Ascent, maximum: Array, at_the_edge: bool) -> Ascent:
+    """Go to a maximum that is far, or at the edge of the box, else to the mean of the last ones.
+
+    A single one that is far, among others that are near, is of a filter that lost the state.
+    """
+    before = ascent.steps[-2].expected_gain if len(ascent.steps) > 1 else np.inf
+    if ascent.gain > DISTANT and ascent.maxima and before <= DISTANT:
+        return ascent
+    if at_the_edge or ascent.gain > DISTANT:
+        radius = min((1 + at_the_edge) * ascent.radius, LARGEST_BOX)
+        return replace(ascent, z=maximum, maxima=(), radius=radius)
+    maxima = (*ascent.maxima, maximum)
+    z = maximum if len(maxima) <= SETTLING else np.mean(maxima[SETTLING:], axis=0)
+    return replace(ascent, z=z, maxima=maxima, radius=FIRST_BOX)
+
+
+def misled(ascent: Ascent) -> bool:
+    """Whether gains were expected on all of the last steps, and the evidence has not grown."""
+    last = ascent.steps[-ON_THE_WAY:]
+    if len(last) < ON_THE_WAY or not all(step.expected_gain > DISTANT for step in last):
+        return False
+    before, after = np.array([step.log_evidence for step in last]).reshape(2, -1).mean(axis=1)
+    return bool(after <= before)
+
+
+def better_half(runs: list[LocalEvidence]) -> list[LocalEvidence]:
+    """Return the runs with the larger evidence: others may have lost the state."""
+    ordered = sorted(runs, key=lambda here: -here.log_evidence)
+    return ordered[: (len(runs) + 1) // 2]
+
+
+def log_mean(f: Array) -> float:
+    """Return the logarithm of the mean of exp(f)."""
+    return float(np.logaddexp.reduce(f) - np.log(len(f)))

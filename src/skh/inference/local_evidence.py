@@ -189,9 +189,8 @@ class LocalEvidence:
 
     def noise(self, problem: Problem, runs: int) -> float:
         """Standard deviation of the log-evidence of filters with other seeds."""
-        values = self.bounds.named(self.z)
         others = [problem.other(seed=problem.seed ^ (1 + k)) for k in range(runs)]
-        f = np.array([self.work.map(other, [values]).sum() for other in others])
+        f = self.work.each(others, [self.bounds.named(self.z)] * runs).sum(axis=1)
         return float(np.std(f, ddof=1)) if np.isfinite(f).all() else np.inf
 
     def elsewhere(

@@ -68,7 +68,8 @@ class Scoring:
     ) -> Ascent:
         """Iterate until enough maxima are averaged."""
         if ascent.search != SCORING:
-            ascent = replace(ascent, search=SCORING, scales=None, radius=FIRST_BOX, outcome="")
+            ascent = replace(ascent, search=SCORING, maxima=(), scales=None, outcome="")
+            ascent = replace(ascent, radius=FIRST_BOX)
         while not ascent.outcome:
             before = work.n_filters, work.n_likelihood_evaluations
             ascent = self._step(problem, bounds, work, ascent).counted(work, before)

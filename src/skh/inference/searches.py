@@ -53,12 +53,12 @@ class Climbing:
         """Climb until an optimum is reached."""
         if not ascent.search:
             ascent = Climber(problem, bounds, work, most, on_step=on_step).climb(ascent)
-        search = following(problem, bounds, ascent)
-        while search is not None:
-            ascent = search.climb(problem, bounds, work, ascent, most, on_step)
-            if ascent.outcome != MISLED:
-                return ascent
-            ascent, search = replace(ascent, z=best_point(bounds, ascent)), Surface()
+        if (search := following(problem, bounds, ascent)) is None:
+            return ascent
+        ascent = search.climb(problem, bounds, work, ascent, most, on_step)
+        if ascent.outcome == MISLED:
+            best = replace(ascent, z=best_point(bounds, ascent))
+            ascent = Surface().climb(problem, bounds, work, best, most, on_step)
         return ascent
 
     def optimum(self, problem: Problem, bounds: Bounds, ascent: Ascent, work: Work) -> Optimum:

@@ -130,10 +130,10 @@ class Surface:
         """Run filters with seeds of their own all over the box."""
         p = len(z)
         size = self.runs * (p + 1) * (p + 2) // 2
-        U, f = hypercube(size, p, np.random.default_rng([problem.seed, step])), np.empty(size)
-        for k, u in enumerate(U):
-            run = problem.other(seed=(problem.seed + size * step + k) % 2**63)
-            f[k] = work.map(run, [bounds.named(z + h * u)]).sum()
+        U = hypercube(size, p, np.random.default_rng([problem.seed, step]))
+        seeds = [(problem.seed + size * step + k) % 2**63 for k in range(size)]
+        filters = [problem.other(seed=seed) for seed in seeds]
+        f = work.each(filters, [bounds.named(z + h * u) for u in U]).sum(axis=1)
         possible = np.isfinite(f)
         if possible.sum() < size / 2:
             raise zero_evidence(bounds.named(z))

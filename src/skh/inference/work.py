@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -25,13 +25,20 @@ class Work:
     def map(self, local: FixedParticles | Problem, points: Iterable[Mapping[str, float]]) -> Any:
         """Return the increments of the log-evidence at each of some parameters."""
         points = list(points)
+        return self.each([local] * len(points), points)
+
+    def each(
+        self, locals_: Sequence[FixedParticles | Problem], points: Sequence[Mapping[str, float]]
+    ) -> Any:
+        """The same, at the particles or by the filters of each."""
+        tasks = list(zip(locals_, points, strict=True))
         if self.executor is None:
-            rows = [local.increments(values) for values in points]
+            rows = [local.increments(values) for local, values in tasks]
         else:
-            futures = [self.executor.submit(local.increments, values) for values in points]
+            futures = [self.executor.submit(local.increments, values) for local, values in tasks]
             rows = [future.result() for future in futures]
-        self.n_filters += len(points) * isinstance(local, Problem)
-        self.n_likelihood_evaluations += len(points) * _cost(local)
+        self.n_filters += sum(isinstance(local, Problem) for local in locals_)
+        self.n_likelihood_evaluations += sum(map(_cost, locals_))
         return np.array(rows)
 
     def count(self, result: FilterResult | None) -> None:

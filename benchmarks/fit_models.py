@@ -173,7 +173,7 @@ CASES = {
         MODELS.LikelihoodField,
         {"step_noise": 0.1},
         {"step_noise": 0.2},
-        {"step_noise": POSITIVE},
+        {"step_noise": (0, 0.5)},
         n=100,
     ),
     "depth camera": Case(

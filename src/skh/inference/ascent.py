@@ -28,6 +28,7 @@ from skh.inference.problem import Problem, zero_evidence
 from skh.inference.work import Work
 
 FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 2.0, 32.0, 0.02  # in standard errors
+LARGEST_MOVE = 8.0  # on a log or logit scale
 JUMP = 0.02  # of the evidence from run to run, by which a gain may be missed
 IMPOSSIBLE = 1e6  # stands for a log-evidence of minus infinity
 TOO_NOISY = "stopped: the evidence is too noisy"
@@ -171,7 +172,8 @@ class Climber:
 
 def maximise(here: LocalEvidence, metric: Metric, radius: float) -> tuple[Array, float]:
     """Return the maximum u of the local evidence within a box, and its gain."""
-    p, h = len(here.z), here.steps.gradient
+    p, h, bounded = len(here.z), here.steps.gradient, ~here.bounds.unbounded
+    radius = min(radius, LARGEST_MOVE / max(metric.scales[bounded], default=1.0))
     shifts, start = h * metric.axes.T, metric.axes.T @ metric.gradient
 
     def negative(u: Array) -> tuple[float, Array]:

@@ -9,8 +9,9 @@ where they are, and then to their mean (Robbins and Monro, 1951; Polyak and Judi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from skh.inference.local_evidence import LocalEvidence, inverse
 from skh.inference.optimum import MORE_PARTICLES, Optimum
 from skh.inference.problem import Problem, zero_evidence
 from skh.inference.work import Work
+
+T = TypeVar("T")
 
 DISTANT = 8.0  # gain to a maximum that is still on the way: some four standard errors
 FIRST_BOX, LARGEST_BOX = 8.0, 64.0  # in standard errors
@@ -74,7 +77,7 @@ class Scoring:
             before = work.n_filters, work.n_likelihood_evaluations
             ascent = self._step(problem, bounds, work, ascent).counted(work, before)
             if len(ascent.maxima) == SETTLING + self.runs:
-                f = log_mean(np.array([step.log_evidence for step in ascent.steps[-self.runs :]]))
+                f = log_mean([step.log_evidence for step in ascent.steps[-self.runs :]])
                 ascent = replace(ascent, log_evidence=f, outcome=NOISY_OPTIMUM)
             elif misled(ascent):
                 ascent = replace(ascent, outcome=MISLED)
@@ -94,32 +97,43 @@ class Scoring:
         ascent = replace(ascent, scales=metric.scales, steps=(*ascent.steps, record))
         ascent = replace(ascent, log_evidence=here.log_evidence, gain=gain)
         at_the_edge = bool(np.abs(u).max() > 0.9 * ascent.radius)
-        return gone_on(ascent, here.z + metric.axes @ u, at_the_edge)
+        return self._gone_on(ascent, here.z + metric.axes @ u, bounds, at_the_edge)
+
+    def _gone_on(self, ascent: Ascent, maximum: Array, bounds: Bounds, at_the_edge: bool) -> Ascent:
+        """Go to a maximum that is on the way, else to the mean of the last ones."""
+        if (at_the_edge or ascent.gain > DISTANT) and ahead(ascent, maximum, bounds):
+            radius = min((1 + at_the_edge) * ascent.radius, LARGEST_BOX)
+            return replace(ascent, z=maximum, maxima=(), radius=radius)
+        maxima = (*ascent.maxima, maximum)
+        f = [step.log_evidence for step in ascent.steps[-len(maxima) :]]
+        z = np.mean(better_half(maxima[-self.runs :], f[-self.runs :]), axis=0)
+        return replace(ascent, z=z, maxima=maxima, radius=FIRST_BOX)
 
     def optimum(self, problem: Problem, bounds: Bounds, ascent: Ascent, work: Work) -> Optimum:
         """Average over runs: evidence, curvature, and the gradient by more particles."""
-        runs = self._evidence(problem, bounds, ascent.z, work)
-        some = better_half(runs)
+        runs, f = self._evidence(problem, bounds, ascent.z, work)
+        some = better_half(runs, f)
         scales = some[0].scales() if ascent.scales is None else ascent.scales
         metric = some[0].metric(scales)
         information = np.mean([here.information(metric) for here in some], axis=0)
         covariance = metric.axes @ inverse(information) @ metric.axes.T
         more = problem.other(n=MORE_PARTICLES * problem.n, seed=problem.seed ^ 1)
-        others = self._evidence(more, bounds, ascent.z, work)
-        gradient = np.mean([h.metric(metric.scales).gradient for h in better_half(others)], axis=0)
-        f, there = (np.array([here.log_evidence for here in each]) for each in (runs, others))
-        off = abs(log_mean(there) - log_mean(f))
-        return Optimum(log_mean(f), covariance, off, covariance @ gradient, True, float(f.std()))
+        others, g = self._evidence(more, bounds, ascent.z, work)
+        gradients = [h.metric(metric.scales).gradient for h in better_half(others, g)]
+        shift = covariance @ np.mean(gradients, axis=0)
+        return Optimum(
+            log_mean(f), covariance, abs(log_mean(g) - log_mean(f)), shift, True, float(np.std(f))
+        )
 
     def _evidence(
         self, problem: Problem, bounds: Bounds, z: Array, work: Work
-    ) -> list[LocalEvidence]:
+    ) -> tuple[list[LocalEvidence], list[float]]:
         """The evidence at the particles of filters with other seeds than the search had."""
         runs = [smooth_evidence(problem, bounds, z, work, -1 - k) for k in range(self.runs)]
         found = [here for here in runs if here is not None]
         if len(found) < self.runs:
             raise zero_evidence(bounds.named(z))
-        return found
+        return found, [here.log_evidence for here in found]
 
 
 def smooth_evidence(
@@ -146,20 +160,13 @@ def halfway_back(bounds: Bounds, ascent: Ascent) -> Ascent:
     return replace(ascent, z=z, radius=0.5 * ascent.radius, steps=(*ascent.steps, lost))
 
 
-def gone_on(ascent: Ascent, maximum: Array, at_the_edge: bool) -> Ascent:
-    """Go to a maximum that is far, or at the edge of the box, else to the mean of the last ones.
-
-    A single one that is far, among others that are near, is of a filter that lost the state.
-    """
-    before = ascent.steps[-2].expected_gain if len(ascent.steps) > 1 else np.inf
-    if ascent.gain > DISTANT and ascent.maxima and before <= DISTANT:
-        return ascent
-    if at_the_edge or ascent.gain > DISTANT:
-        radius = min((1 + at_the_edge) * ascent.radius, LARGEST_BOX)
-        return replace(ascent, z=maximum, maxima=(), radius=radius)
-    maxima = (*ascent.maxima, maximum)
-    z = maximum if len(maxima) <= SETTLING else np.mean(maxima[SETTLING:], axis=0)
-    return replace(ascent, z=z, maxima=maxima, radius=FIRST_BOX)
+def ahead(ascent: Ascent, maximum: Array, bounds: Bounds) -> bool:
+    """Whether a maximum lies in the direction of the last step: noise goes to and fro."""
+    if len(ascent.steps) < 2 or ascent.scales is None:
+        return True
+    before = bounds.free(ascent.steps[-2].parameters)
+    last, now = (ascent.z - before) / ascent.scales, (maximum - ascent.z) / ascent.scales
+    return bool(last @ now >= 0)
 
 
 def misled(ascent: Ascent) -> bool:
@@ -171,12 +178,12 @@ def misled(ascent: Ascent) -> bool:
     return bool(after <= before)
 
 
-def better_half(runs: list[LocalEvidence]) -> list[LocalEvidence]:
-    """Return the runs with the larger evidence: others may have lost the state."""
-    ordered = sorted(runs, key=lambda here: -here.log_evidence)
-    return ordered[: (len(runs) + 1) // 2]
+def better_half(items: Sequence[T], f: Sequence[float]) -> list[T]:
+    """Return those with the larger log-evidence: other filters may have lost the state."""
+    order = np.argsort(np.negative(f), kind="stable")
+    return [items[i] for i in order[: (len(items) + 1) // 2]]
 
 
-def log_mean(f: Array) -> float:
+def log_mean(f: Sequence[float]) -> float:
     """Return the logarithm of the mean of exp(f)."""
-    return float(np.logaddexp.reduce(f) - np.log(len(f)))
+    return float(np.logaddexp.reduce(np.array(f)) - np.log(len(f)))

@@ -82,11 +82,20 @@ def value_on_line(x, A, b, heights):  # pragma: no cover - intrinsic
 
 
 @compiled
+def chebyshev_nodes(centre, half, m):
+    """The m Chebyshev nodes of an interval."""
+    x = np.empty(m)
+    for i in range(m):
+        x[i] = centre + half * cos(pi * (i + 0.5) / m)
+    return x
+
+
+@compiled
 def values_at_nodes(A, b, heights, centre, half, m):
     """Sums of bumps at the m Chebyshev nodes of an interval."""
-    values = np.empty(m)
+    values, x = np.empty(m), chebyshev_nodes(centre, half, m)
     for i in range(m):
-        values[i] = value_on_line(centre + half * cos(pi * (i + 0.5) / m), A, b, heights)
+        values[i] = value_on_line(x[i], A, b, heights)
     return values
 
 

@@ -53,7 +53,8 @@ class AlignedMeanMap:
     A: Array  # (d, S K): the diagonals, in these axes
     b: Array  # (d, S K)
     heights: Array  # (S K,)
-    _table: tuple[Array, ...] | None = None  # see `table`
+    scales: int = 1  # S
+    _table: tuple[Array, Array] | tuple[()] | None = None  # see `table`
 
     @classmethod
     def of(
@@ -63,7 +64,7 @@ class AlignedMeanMap:
         d, bumps = means.shape[1], scales.shape[1] * len(means)
         A, b, heights = np.empty((d, bumps)), np.empty((d, bumps)), np.empty(bumps)
         set_aligned_bumps(A, b, heights, weights, means, S, scales)
-        return cls(axes, A, b, heights)
+        return cls(axes, A, b, heights, scales.shape[1])
 
     def __call__(self, X: Array) -> Array:
         """Evaluate the mean map at the columns of ``X``."""
@@ -72,10 +73,10 @@ class AlignedMeanMap:
             return np.asarray(values_on_line(X, self.A, self.b, self.heights, *table))
         return self.along_axes(X)
 
-    def table(self, X: Array) -> tuple[Array, ...]:
+    def table(self, X: Array) -> tuple[Array, Array] | tuple[()]:
         """Interpolate around the points of the first call; nothing where that does not pay."""
         if self._table is None:
-            self._table = interpolated(self.A, self.b, self.heights, X) or ()
+            self._table = interpolated(self.A, self.b, self.heights, X, self.scales) or ()
         return self._table
 
     def along_axes(self, X: Array) -> Array:

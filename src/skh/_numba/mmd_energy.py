@@ -12,6 +12,7 @@ from skh._numba.compiling import compiled, full_vectors, inlined, summing
 from skh._numba.exponential import exp_of
 from skh._numba.nested_scales import sums_of_scales, weights_of
 from skh._numba.pairs_once import pair_values
+from skh._numba.plane_pairs import repulsion_in_plane
 from skh._numba.vectors import fill
 
 LANE_BYTES = 256  # of numbers that are processed together: a rest would be done one by one
@@ -70,7 +71,10 @@ def energy(G, X, w, groups, A, b, heights, table, box):
     """
     for k in range(len(G)):
         fill(G[k], 0.0)
-    result = repulsion(G, X, w, groups)
+    if table.ndim == 4:  # known at compile time
+        result = repulsion_in_plane(G, X, w, groups)
+    else:
+        result = repulsion(G, X, w, groups)
     return result - attraction(G, X, w, A, b, heights, table, box, groups)
 
 

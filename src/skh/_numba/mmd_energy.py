@@ -71,11 +71,10 @@ def energy(G, X, w, groups, A, b, heights, table, box):
     """
     for k in range(len(G)):
         fill(G[k], 0.0)
+    pull = attraction(G, X, w, A, b, heights, table, box, groups)
     if table.ndim == 4:  # known at compile time
-        result = repulsion_in_plane(G, X, w, groups)
-    else:
-        result = repulsion(G, X, w, groups)
-    return result - attraction(G, X, w, A, b, heights, table, box, groups)
+        return repulsion_in_plane(G, X, w, groups) - pull
+    return repulsion(G, X, w, groups) - pull
 
 
 @compiled

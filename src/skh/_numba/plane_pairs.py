@@ -10,9 +10,9 @@ import numpy as np
 from skh._numba.compiling import compiled, full_vectors, inlined, summing
 from skh._numba.exponential import exp_of
 from skh._numba.nested_scales import sums_of_scales, weights_of
+from skh._numba.pairs_once import TILE
 
-TILE = 32  # points; pairs within a tile are taken twice, so that no loop has a rest
-ZERO, TWO = np.float32(0), np.float32(2)
+ZERO = np.float32(0)
 
 
 @summing
@@ -67,7 +67,7 @@ def add_tile(F, x, w, tile, end, groups):
             value, u, v = mutual_pulls(
                 F[0, later:], F[1, later:], *far, x[0, i], x[1, i], w[i], rate, h
             )
-            result += TWO * w[i] * value
+            result += 2.0 * w[i] * value
             F[0, i] += w[i] * u
             F[1, i] += w[i] * v
     return result

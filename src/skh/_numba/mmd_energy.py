@@ -13,7 +13,8 @@ from skh._numba.exponential import exp_of
 from skh._numba.nested_scales import sums_of_scales, weights_of
 from skh._numba.pairs_once import pair_values
 from skh._numba.plane_pairs import repulsion_in_plane
-from skh._numba.vectors import fill
+from skh._numba.plane_table import values_in_plane
+from skh._numba.vectors import dot, fill
 
 LANE_BYTES = 256  # of numbers that are processed together: a rest would be done one by one
 
@@ -80,6 +81,8 @@ def energy(G, X, w, groups, A, b, heights, table, box):
 @compiled
 def squared_mmd(X, w, groups, A, b, heights, table, box):
     """`energy` without its gradient, in double precision."""
+    pairs = pair_values(X, w, groups)
+    if table.ndim == 2 and len(X) == 2:
+        return pairs - 2.0 * dot(w, values_in_plane(X, A, b, heights, table, box))
     slopes = np.empty(X.shape)  # unused
-    pull = attraction(slopes, X, w, A, b, heights, table, box, groups)
-    return pair_values(X, w, groups) - pull
+    return pairs - attraction(slopes, X, w, A, b, heights, table, box, groups)

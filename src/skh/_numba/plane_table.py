@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._numba.chebyshev import chebyshev_nodes
+from skh._numba.chebyshev import chebyshev_nodes, place_in_box
 from skh._numba.compiling import compiled, full_vectors, summing
 from skh._numba.exponential import exp
 
 CELL = 8  # coefficients per axis of a cell
+POINTS_AT_ONCE = 64  # points whose polynomials fit the cache
 
 
 @summing
@@ -107,3 +108,60 @@ def set_cells(cells, table, to_cells, to_others):
             for i in range(CELL):
                 for j in range(CELL):
                     cells[r, s, i, j] = found[r * CELL + i, s * CELL + j]
+
+
+@summing
+def sum_of_bumps(x, y, A, b, heights):  # pragma: no cover - intrinsic
+    """Sum of all bumps at a point of the plane."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    value = 0.0
+    for k in range(heights.size):
+        e, f = A[0, k] * x - b[0, k], A[1, k] * y - b[1, k]
+        value += heights[k] * exp(-0.5 * (e * e + f * f))
+    return value
+
+
+@compiled
+def set_along_axis(T, t):  # pragma: no cover - intrinsic
+    """Chebyshev polynomials in the rows of ``T``, for many arguments."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(t.size):
+        T[0, i], T[1, i] = 1.0, t[i]
+    for k in range(2, len(T)):
+        last, before, row = T[k - 1], T[k - 2], T[k]
+        for i in range(t.size):
+            row[i] = 2.0 * t[i] * last[i] - before[i]
+
+
+@compiled
+def combine_polynomials(out, T, U, table):  # pragma: no cover - intrinsic
+    """``out = sum_kl table[k, l] T[k] U[l]``; ``U`` has a multiple of four rows."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    for i in range(out.size):
+        out[i] = 0.0
+    for k in range(len(T)):
+        first, row = T[k], table[k]
+        for m in range(0, len(U), 4):
+            a, b, c, d = row[m], row[m + 1], row[m + 2], row[m + 3]
+            p, q, r, s = U[m], U[m + 1], U[m + 2], U[m + 3]
+            for i in range(out.size):
+                out[i] += first[i] * (a * p[i] + b * q[i] + c * r[i] + d * s[i])
+
+
+@compiled
+def values_in_plane(X, A, b, heights, table, box):
+    """Sums of bumps at points ``X`` (2, N) by their table, outside its box term by term."""
+    N, (m, n) = X.shape[1], table.shape
+    values, out, t = np.empty(N), np.empty(POINTS_AT_ONCE), np.zeros((2, POINTS_AT_ONCE))
+    T, U = np.empty((m, POINTS_AT_ONCE)), np.empty((n, POINTS_AT_ONCE))
+    for start in range(0, N, POINTS_AT_ONCE):
+        end = min(start + POINTS_AT_ONCE, N)
+        for i in range(start, end):
+            t[0, i - start], t[1, i - start] = place_in_box(X, i, box)
+        set_along_axis(T, t[0])
+        set_along_axis(U, t[1])
+        combine_polynomials(out, T, U, table)
+        for i in range(start, end):
+            inside = abs(t[0, i - start]) <= 1.0 and abs(t[1, i - start]) <= 1.0
+            values[i] = out[i - start] if inside else sum_of_bumps(X[0, i], X[1, i], A, b, heights)
+    return values

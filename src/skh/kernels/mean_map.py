@@ -21,6 +21,8 @@ from skh._numba.gaussian_sums import (
 )
 from skh._numba.metrics import set_aligned_components
 from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
+from skh._numba.pairs_once import squared_norm
+from skh._numba.plane_table import values_in_plane
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import identity, whitener
@@ -28,6 +30,7 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.interpolation import interpolated
 
 ONE = np.ones(1)
+MANY_IN_PLANE = 600  # components, whose pairs take longer than an interpolated mean map
 
 
 def align(T: Array | None, S: Array, means: Array) -> tuple[Array, Array, Array]:
@@ -155,6 +158,19 @@ def mean_map(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> 
     for part in bumps or ():
         part.add_to(out)
     return out
+
+
+def norm2(w: Array, means: Array, S: Array, scales: Array) -> float:
+    """Squared norm of the mean map for components (K, d) of the same variances ``S`` (1, d).
+
+    It is the mean map of the widened mixture, at the means; in the plane that is interpolated.
+    """
+    X = means.T
+    if len(X) == 2 and len(w) >= MANY_IN_PLANE:
+        wide = AlignedMeanMap.of(identity(2), w, means, 2.0 * S, scales)
+        if table := wide.table(X):
+            return float(w @ values_in_plane(X, wide.A, wide.b, wide.heights, *table))
+    return float(squared_norm(w, X, S, scales))
 
 
 def aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:

@@ -10,7 +10,7 @@ from skh._numba.extrema import highest
 from skh._numba.kernel_rows import BLOCK, count_blocks, set_exp
 
 INVERSE_GOLDEN_RATIO = 0.6180339887498949
-NO_SHARE = 1e-200  # `exp` never returns zero, only 1e-261
+LEAST_CHANCE = 1e-200  # `exp` never returns zero, only 1e-261
 PART = 64  # shares that are summed up side by side
 
 
@@ -153,7 +153,7 @@ def choose_in_rows(chosen, log_shares, u):
             part += 1
         reached = ends[part - 1] if part > 0 else 0.0
         for k in range(part * PART, min((part + 1) * PART, K)):
-            if shares[k] > NO_SHARE:
+            if shares[k] > LEAST_CHANCE:
                 chosen[i] = k  # the last one if rounding keeps the sum below the level
                 reached += shares[k]
                 if reached > level:

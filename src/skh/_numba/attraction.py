@@ -160,24 +160,17 @@ def attraction_skewed(G, X, w, A, b, heights):
 
 
 @compiled
-def interpolated_attraction(
-    G, X, w, A, b, heights, table, box, groups
-):  # pragma: no cover - intrinsic
-    """`attraction_along_axes` by interpolation in a box; outside it bumps are summed up."""
+def attraction_on_line(G, X, w, A, b, heights, table, box, groups):  # pragma: no cover - intrinsic
+    """`attraction_along_axes` by interpolation in an interval; outside it bumps are summed up."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
-    (m, n), last = table.shape, len(X) - 1
-    T, D = np.empty((2, max(m, n, FIRST))), np.empty((2, max(m, n, FIRST)))
-    p, q, result = np.empty(n), np.empty(n), 0.0
+    n, result = table.size, 0.0
+    T, D = np.empty((2, max(n, FIRST)))
     for i in range(w.size):
-        t, u = place_in_box(X, i, box)
-        if abs(t) <= 1.0 and abs(u) <= 1.0:
-            set_polynomials(T[0], D[0], t)
-            set_polynomials(T[1], D[1], u)
-            set_rows(p, q, T[0], D[0], table)
-            result += 2.0 * w[i] * dot(p, T[1, :n])
-            G[last, i] -= 2.0 * w[i] * dot(p, D[1, :n]) / box[1, 1]
-            if last == 1:
-                G[0, i] -= 2.0 * w[i] * dot(q, T[1, :n]) / box[1, 0]
+        _, t = place_in_box(X, i, box)
+        if abs(t) <= 1.0:
+            set_polynomials(T, D, t)
+            result += 2.0 * w[i] * dot(table, T[:n])
+            G[0, i] -= 2.0 * w[i] * dot(table, D[:n]) / box[1, 1]
         else:
             one = slice(i, i + 1)
             result += attraction_along_axes(G[:, one], X[:, one], w[one], A, b, heights, groups)
@@ -202,7 +195,7 @@ def set_powers(T, D, t):
 
 @summing
 def attraction_in_cells(G, X, w, A, b, heights, table, box, groups):  # pragma: no cover - intrinsic
-    """`interpolated_attraction` by the polynomials of cells, (cells, cells, i, j)."""
+    """`attraction_on_line` in a box of the plane, by polynomials of cells (cells, cells, i, j)."""
     T, D, U, V = np.empty((4, CELL), np.float32)
     p, q = np.empty((2, CELL), np.float32)
     result = 0.0
@@ -228,14 +221,14 @@ def attraction(G, X, w, A, b, heights, table, box, groups):
     """Return ``2 sum_i w_i mu(x_i)`` and subtract its gradient from ``G``.
 
     The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
-    and component, so that the inner loops are long; ``b`` is (d, m).  A ``table`` in two dimensions
-    interpolates it in a box, one in four dimensions in its cells.
+    and component, so that the inner loops are long; ``b`` is (d, m).  A ``table`` (m,) interpolates
+    it on a line, one in four dimensions in cells of the plane.
     """
     # Dimensions are known at compile time, so that the branches not taken are not compiled.
     if table.ndim == 4:
         return attraction_in_cells(G, X, w, A, b, heights, table, box, groups)
-    if table.ndim == 2:
-        return interpolated_attraction(G, X, w, A, b, heights, table, box, groups)
+    if table.ndim == 1:
+        return attraction_on_line(G, X, w, A, b, heights, table, box, groups)
     if A.ndim == 2:
         return attraction_along_axes(G, X, w, A, b, heights, groups)
     if A.shape[1] == 6:

@@ -82,7 +82,7 @@ def energy(G, X, w, groups, A, b, heights, table, box):
 def squared_mmd(X, w, groups, A, b, heights, table, box):
     """`energy` without its gradient, in double precision."""
     pairs = pair_values(X, w, groups)
-    if table.ndim == 2 and len(X) == 2:
+    if table.ndim == 2:
         return pairs - 2.0 * dot(w, values_in_plane(X, A, b, heights, table, box))
     slopes = np.empty(X.shape)  # unused
     return pairs - attraction(slopes, X, w, A, b, heights, table, box, groups)

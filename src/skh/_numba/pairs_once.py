@@ -57,19 +57,19 @@ def pair_values(X, w, groups):  # pragma: no cover - intrinsic
 
 @summing
 def squared_norm(weights, means, S, scales):  # pragma: no cover - intrinsic
-    """Squared norm of the mean map of components (d, K) with the same variances ``S`` (1, d)."""
+    """Squared norm of the mean map of components (K, d) with the same variances ``S`` (1, d)."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
-    (d, K), result = means.shape, 0.0
+    (K, d), result = means.shape, 0.0
     n = (K + TILE - 1) // TILE * TILE
-    x, y, q = filled_up(means, n), np.empty((d, n)), np.empty(n)
+    y, q = np.zeros((d, n)), np.empty(n)
     for s in range(scales.shape[1]):
         shares, height, sum_of_all = filled_up(weights.reshape(1, K), n)[0], scales[1, s], 0.0
         for k in range(d):
             width = 1.0 + 4.0 * scales[0, s] * S[0, k]
             rate = sqrt(scales[0, s] / width)
             height /= sqrt(width)
-            for j in range(n):
-                y[k, j] = rate * x[k, j]
+            for j in range(K):
+                y[k, j] = rate * means[j, k]
         for i in range(K):
             tile, value = i // TILE * TILE, 0.0
             if i == tile:

@@ -21,6 +21,7 @@ from skh._typing import Array
 
 ROUNDING = 1e-13  # bound on the error, relative to the kernel; the error is some 100 times smaller
 NODES_PER_BUMP = 4, 8  # at most, on a line and a plane; else summing up the bumps is faster
+NODES_IN_PLANE = 1 << 14  # that never take long
 BOX_MARGIN = 0.5  # around the points that the box is for, in lengths of the narrowest bump
 MAX_NODES = 1024  # along an axis
 
@@ -28,10 +29,12 @@ MAX_NODES = 1024  # along an axis
 def interpolated(
     A: Array, b: Array, heights: Array, X: Array, scales: int = 1
 ) -> tuple[Array, Array] | None:
-    """Return coefficients (m, n) and a box (2, 2) around ``X`` (d, N), its centre and half-widths.
+    """Return coefficients (m, n), or (m,) on a line, and a box around ``X`` (d, N).
 
-    The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b (d, m), those of each of so many
-    scales together: wide ones have few coefficients.  None if the bumps are too narrow for it to
+    The box (2, 2) is its centre and half-widths; a line is the second axis.
+
+    The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b (d, bumps), those of each of so
+    many scales together: wide ones have few coefficients.  None if they are too narrow for it to
     pay.
     """
     if len(X) == 1:
@@ -40,7 +43,7 @@ def interpolated(
     set_reach(rates, box, A, X, BOX_MARGIN)
     sizes = [(nodes(s, 4), nodes(t, 8)) for s, t in np.ceil(rates * box[1]).tolist()]
     m, n = (max(along) for along in zip(*sizes, strict=True))
-    if m * n > NODES_PER_BUMP[1] * heights.size:
+    if m * n > max(NODES_IN_PLANE, NODES_PER_BUMP[1] * heights.size):
         return None
     table, K = np.zeros((m, n)), heights.size // scales
     for s, along in enumerate(sizes):
@@ -67,7 +70,7 @@ def _to_cells(m: int, cells: int) -> Array:
 
 
 def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array] | None:
-    """`interpolated` in one dimension: a row of coefficients; the second axis of the box."""
+    """`interpolated` in one dimension."""
     rate, low, high = reach(A, X)
     half = 0.5 * (high - low) + BOX_MARGIN / rate
     m = nodes(ceil(min(half * rate, MAX_NODES)), 8)
@@ -75,7 +78,7 @@ def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array]
         return None
     centre = 0.5 * (high + low)
     values = values_at_nodes(A, b, heights, centre, half, m)
-    return (_transform(m) @ values)[None], np.array([[0.0, centre], [1.0, half]])
+    return _transform(m) @ values, np.array([[0.0, centre], [1.0, half]])
 
 
 @lru_cache(maxsize=256)

@@ -165,12 +165,11 @@ def norm2(w: Array, means: Array, S: Array, scales: Array) -> float:
 
     It is the mean map of the widened mixture, at the means; in the plane that is interpolated.
     """
-    X = means.T
-    if len(X) == 2 and len(w) >= MANY_IN_PLANE:
-        wide = AlignedMeanMap.of(identity(2), w, means, 2.0 * S, scales)
+    if means.shape[1] == 2 and len(w) >= MANY_IN_PLANE:
+        X, wide = means.T.copy(), AlignedMeanMap.of(identity(2), w, means, 2.0 * S, scales)
         if table := wide.table(X):
             return float(w @ values_in_plane(X, wide.A, wide.b, wide.heights, *table))
-    return float(squared_norm(w, X, S, scales))
+    return float(squared_norm(w, means, S, scales))
 
 
 def aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:

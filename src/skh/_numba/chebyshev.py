@@ -35,11 +35,10 @@ def set_polynomials(T, D, t):
 
 @inlined
 def set_rows(p, q, T, D, table):
-    """``p = T table`` and ``q = D table``; the table has one row, or a multiple of four."""
+    """``p = T table`` and ``q = D table``; the table has a multiple of four rows."""
     for j in range(p.size):
-        p[j] = T[0] * table[0, j] if len(table) == 1 else 0.0
-        q[j] = 0.0
-    for i in range(0, len(table) - 3, 4):
+        p[j], q[j] = 0.0, 0.0
+    for i in range(0, len(table), 4):
         t0, t1, t2, t3 = T[i], T[i + 1], T[i + 2], T[i + 3]
         d0, d1, d2, d3 = D[i], D[i + 1], D[i + 2], D[i + 3]
         for j in range(p.size):
@@ -82,11 +81,20 @@ def value_on_line(x, A, b, heights):  # pragma: no cover - intrinsic
 
 
 @compiled
+def chebyshev_nodes(centre, half, m):
+    """The m Chebyshev nodes of an interval."""
+    x = np.empty(m)
+    for i in range(m):
+        x[i] = centre + half * cos(pi * (i + 0.5) / m)
+    return x
+
+
+@compiled
 def values_at_nodes(A, b, heights, centre, half, m):
     """Sums of bumps at the m Chebyshev nodes of an interval."""
-    values = np.empty(m)
+    values, x = np.empty(m), chebyshev_nodes(centre, half, m)
     for i in range(m):
-        values[i] = value_on_line(centre + half * cos(pi * (i + 0.5) / m), A, b, heights)
+        values[i] = value_on_line(x[i], A, b, heights)
     return values
 
 
@@ -99,12 +107,12 @@ def values_on_line(X, A, b, heights, table, box):  # pragma: no cover - intrinsi
     for i in range(n):
         t[i] = (X[0, i] - box[0, 1]) / box[1, 1]
     for k in range(table.size - 1, 0, -1):
-        c = table[0, k]
+        c = table[k]
         for i in range(n):
             second[i] = c + 2.0 * t[i] * first[i] - second[i]
         first, second = second, first
     for i in range(n):
-        second[i] = table[0, 0] + t[i] * first[i] - second[i]
+        second[i] = table[0] + t[i] * first[i] - second[i]
     for i in range(n):
         if not abs(t[i]) <= 1.0:
             second[i] = value_on_line(X[0, i], A, b, heights)

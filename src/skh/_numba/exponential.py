@@ -63,6 +63,9 @@ ROUNDING_SHIFT = np.float32(12582912.0)  # 1.5 * 2^23
 LOG2_HIGH, LOG2_LOW = np.float32(0.693359375), np.float32(-2.12194440054690583e-4)
 P2, P3, P4 = np.float32(5.0000001201e-1), np.float32(1.6666665459e-1), np.float32(4.1665795894e-2)
 P5, P6, P7 = np.float32(8.3334519073e-3), np.float32(1.3981999507e-3), np.float32(1.9875691500e-4)
+Q1, Q2, Q3 = np.float32(6.931472058e-1), np.float32(2.402264656e-1), np.float32(5.550328996e-2)
+Q4, Q5, Q6 = np.float32(9.618519535e-3), np.float32(1.339986044e-3), np.float32(1.533757679e-4)
+EXP2_MIN = np.float32(-115.0)
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 BIAS, MANTISSA = np.int32(127), np.int32(23)
 
@@ -97,6 +100,26 @@ def exp32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
     p = p * r + P3
     p = p * r + P2
     p = p * r * r + r + ONE
+    bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
+    return p * _single_of_bits(bits)  # type: ignore[call-arg]
+
+
+@compiled
+def exp2_32(x):  # pragma: no cover - uses intrinsics, which exist only compiled
+    """``2^x`` for x <= 0 in single precision, to 1.2 units in the last place; at least 2^-115.
+
+    x = k + r with |r| <= 1/2, and a polynomial of degree 6 in r (relative error 2e-9).
+    """
+    x = x if x > EXP2_MIN else EXP2_MIN
+    shifted = x + ROUNDING_SHIFT
+    r = x - (shifted - ROUNDING_SHIFT)
+    p = Q6
+    p = p * r + Q5
+    p = p * r + Q4
+    p = p * r + Q3
+    p = p * r + Q2
+    p = p * r + Q1
+    p = p * r + ONE
     bits = np.int32((_bits_of_single(shifted) + BIAS) << MANTISSA)  # type: ignore[call-arg]
     return p * _single_of_bits(bits)  # type: ignore[call-arg]
 

@@ -2,85 +2,18 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 
-from skh._numba.compiling import compiled, inlined, summing
-from skh._numba.kernel_rows import squared_distances
+from skh._numba.compiling import compiled, inlined
+from skh._numba.curvature import curvature_factor, solve_near_and_far
 from skh._numba.mmd_energy import energy
-from skh._numba.nested_scales import add_curvatures, weights_of
-from skh._numba.simplex_qp import backward, forward, leading_dot
-from skh._numba.vectors import add_scaled, copy_rows, dot, fill, set_scaled, set_sum
+from skh._numba.simplex_qp import backward, forward
+from skh._numba.vectors import add_scaled, copy_rows, dot, set_scaled, set_sum
 
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
 SUFFICIENT = 1e-4  # of the Armijo condition: required share of the predicted decrease
 TRIALS = 20  # backtracking steps at most
 SINGLE_ROUNDING = 1e-8  # of the energy of pairs in single precision
-CURVATURE_DAMPING = 0.5  # relative to those of single points; with less, points overshoot
-
-
-@inlined
-def set_curvatures(row, q, X, first, last, c, groups):
-    """Set ``row`` to the curvatures of point ``c`` and some others, averaged over coordinates.
-
-    That is ``-k''(c - x_j)``, the inner product of the derivatives of two points' features.
-    """
-    squared_distances(q, X, first, last, c)
-    fill(row, 0.0)
-    for group in groups:
-        add_curvatures(row, q, group[0], weights_of(group), c.size)
-
-
-@summing
-def factorize(C, n):
-    """Replace the lower triangle of positive definite ``C[:n, :n]`` by its Cholesky factor."""
-    for i in range(n):
-        for j in range(i):
-            C[i, j] = (C[i, j] - leading_dot(C[i], C[j], j)) / C[j, j]
-        C[i, i] = sqrt(C[i, i] - leading_dot(C[i], C[i], i))
-
-
-@compiled
-def curvature_factor(X, groups):
-    """Cholesky factor of the curvatures of all pairs, regularised by a share of the diagonal."""
-    d, N = X.shape
-    C, c, q, none = np.empty((N, N)), np.empty(d), np.empty(N), np.intp(0)  # see `protected_steps`
-    for i in range(N):
-        for k in range(d):
-            c[k] = X[k, i]
-        set_curvatures(C[i, : i + 1], q[: i + 1], X, none, i + 1, c, groups)
-        C[i, i] *= 1.0 + CURVATURE_DAMPING
-    factorize(C, N)
-    return C
-
-
-@compiled
-def curvatures(X, Y, first, width, groups):
-    """Curvatures of each point of ``X`` and ``width`` points of ``Y`` from ``first[i]`` on."""
-    (d, N), c, q = X.shape, np.empty(len(X)), np.empty(width)
-    C = np.empty((N, width))
-    for i in range(N):
-        for k in range(d):
-            c[k] = X[k, i]
-        set_curvatures(C[i], q, Y, first[i], first[i] + width, c, groups)
-    return C
-
-
-@inlined
-def solve_near_and_far(part, near, far):
-    """Replace ``part`` by its product with blocks ``near`` (G, m, m) less ``far' far``, (l, N)."""
-    m, N = near.shape[1], far.shape[1]
-    whole, product = np.zeros(len(near) * m), np.empty(N)
-    for i in range(N):
-        whole[i] = part[i]
-    for i in range(N):
-        block = i // m
-        product[i] = dot(near[block, i - block * m], whole[block * m : (block + 1) * m])
-    for j in range(len(far)):
-        add_scaled(product, far[j], -dot(far[j], part))
-    for i in range(N):
-        part[i] = product[i]
 
 
 @compiled

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from skh._numba.compiling import compiled, full_vectors, summing
+from skh._numba.compiling import compiled, full_vectors
 from skh._numba.exponential import exp
 from skh._numba.vectors import fill, multiply, set_shifted, subtract_product, total
 
@@ -124,33 +124,4 @@ def pair_sum_along_axes(weights, X, S):
             add_along_axis(q, b, X[r], X[r, i], S[r], S[r, i])
         set_pair_bumps(q, b, weights)
         result += weights[i] * (2.0 * total(q) - q[i])  # (i, i) counts once, others twice
-    return result
-
-
-@summing
-def squared_norm(weights, means, S, scales):  # pragma: no cover - intrinsic
-    """Squared norm of the mean map of components (K, d) with the same variances ``S`` (1, d)."""
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    (K, d), result = means.shape, 0.0
-    Y, q = np.empty((d, K)), np.empty(K)
-    for s in range(scales.shape[1]):
-        height, value = scales[1, s], 0.0
-        for j in range(d):
-            width = 1.0 + 4.0 * scales[0, s] * S[0, j]
-            rate = sqrt(scales[0, s] / width)
-            height /= sqrt(width)
-            for k in range(K):
-                Y[j, k] = rate * means[k, j]
-        for k in range(K):
-            near = 0.0
-            for i in range(K):
-                q[i] = 0.0
-            for j in range(d):
-                for i in range(K):
-                    e = Y[j, i] - Y[j, k]
-                    q[i] += e * e
-            for i in range(K):
-                near += weights[i] * exp(-q[i])
-            value += weights[k] * near
-        result += height * value
     return result

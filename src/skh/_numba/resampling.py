@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from skh._numba.compiling import compiled, inlined, strict
+from skh._numba.compiling import compiled, inlined, strict, summing
 from skh._numba.extrema import highest
 from skh._numba.kernel_rows import BLOCK, count_blocks, set_exp
 
 INVERSE_GOLDEN_RATIO = 0.6180339887498949
+LEAST_CHANCE = 1e-200  # `exp` never returns zero, only 1e-261
+PART = 64  # shares that are summed up side by side
 
 
 @compiled
@@ -119,22 +121,40 @@ def set_distant_neighbours(u, order, start):
         u[order[k]] = (start + INVERSE_GOLDEN_RATIO * k) % 1.0
 
 
+@summing
+def set_ends(ends, shares):
+    """Cumulative sums of ``shares`` at the ends of parts of `PART`."""
+    reached = 0.0
+    for part in range(ends.size):
+        some, total = shares[part * PART : (part + 1) * PART], 0.0
+        for k in range(some.size):
+            total += some[k]
+        reached += total
+        ends[part] = reached
+
+
 @compiled
-def choose_in_rows(chosen, log_shares, order, u):
-    """Inverse transform in rows of unnormalised log-probabilities, components in ``order``."""
+def choose_in_rows(chosen, log_shares, u):
+    """Inverse transform in rows of unnormalised log-probabilities.
+
+    Shares are summed up one by one in the part in which the level falls, others side by side.
+    """
     n, K = log_shares.shape
-    shares, cumulative = np.empty(K), np.empty(K)
+    shares, ends = np.empty(K), np.empty((K + PART - 1) // PART)
     for i in range(n):
         row = log_shares[i]
         top = highest(row)
         for k in range(K):
             row[k] -= top
         set_exp(shares, row, 1.0, -1.0)
-        total = 0.0
-        for k in range(K):
-            total += shares[order[k]]
-            cumulative[k] = total
-        level, k = max(u[i] * total, 1e-200), 0  # `exp` never returns zero, only 1e-261
-        while k < K - 1 and cumulative[k] <= level:
-            k += 1
-        chosen[i] = order[k]
+        set_ends(ends, shares)
+        level, part = u[i] * ends[-1], 0
+        while part < ends.size - 1 and ends[part] <= level:
+            part += 1
+        reached = ends[part - 1] if part > 0 else 0.0
+        for k in range(part * PART, min((part + 1) * PART, K)):
+            if shares[k] > LEAST_CHANCE:
+                chosen[i] = k  # the last one if rounding keeps the sum below the level
+                reached += shares[k]
+                if reached > level:
+                    break

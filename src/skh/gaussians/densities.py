@@ -26,7 +26,7 @@ from skh._numba.component_densities import (
     set_regular_densities,
     singular_roots,
 )
-from skh._typing import Array
+from skh._typing import Array, Indices
 
 
 class LogDensities(NamedTuple):
@@ -69,6 +69,12 @@ class LogDensities(NamedTuple):
             heights = np.log(weights) - np.log(sd).sum(axis=1) - 0.5 * d * log(2 * pi)
         centred, roots = (np.ascontiguousarray(a.T) for a in (means - mean, 1.0 / sd))
         return cls(mean, np.eye(d), centred, roots, np.ones((d, 1), bool), heights)
+
+    def ordered(self, order: Indices) -> LogDensities:
+        """The same for the components in this order."""
+        roots = self.roots if self.roots.shape[-1] == 1 else self.roots.take(order, axis=-1)
+        means, heights = self.means.take(order, axis=1), self.heights.take(order)
+        return self._replace(means=means, roots=roots, heights=heights)
 
     def coordinates(self, x: Array) -> Array:
         """Map rows ``x`` to the coordinates of the means."""

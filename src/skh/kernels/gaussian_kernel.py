@@ -27,7 +27,6 @@ from skh import _checks
 from skh._numba.gaussian_sums import add_gaussians
 from skh._numba.kernel_rows import kernel_row, transposed
 from skh._numba.metrics import set_unit_coordinates
-from skh._numba.pair_sums import squared_norm
 from skh._runtime.lazy import lazy
 from skh._runtime.threads import in_threads
 from skh._typing import Array
@@ -39,7 +38,7 @@ from skh.gaussians.linear_algebra import (
     symmetric,
 )
 from skh.gaussians.mixture import GaussianMixture, check_mixture
-from skh.kernels.mean_map import AlignedMeanMap, align, aligned_sum, mean_map, one_by_one
+from skh.kernels.mean_map import AlignedMeanMap, align, aligned_sum, mean_map, norm2, one_by_one
 
 
 @dataclass(frozen=True)
@@ -245,7 +244,7 @@ class GaussianKernel:
             return float(self.scales[1] @ sums)
         if self._turns(p):
             _, means, S = self._aligned(p)
-            return float(squared_norm(p._weights, means, S, self.scales))
+            return norm2(p._weights, means, S, self.scales)
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
             # X - X' ~ N(m_i - m_j, 2 S): the mean map of the widened mixture at m_i.

@@ -13,47 +13,75 @@ from functools import lru_cache
 from math import asinh, ceil, log, pi, sinh
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skh._numba.chebyshev import reach, values_at_nodes
+from skh._numba.plane_table import CELL, add_coefficients, set_cells, set_reach
 from skh._typing import Array
 
 ROUNDING = 1e-13  # bound on the error, relative to the kernel; the error is some 100 times smaller
-NODES_PER_BUMP = 4, 1  # at most, on a line and a plane; else summing up the bumps is faster
+NODES_PER_BUMP = 4, 8  # at most, on a line and a plane; else summing up the bumps is faster
+NODES_IN_PLANE = 1 << 14  # that never take long
 BOX_MARGIN = 0.5  # around the points that the box is for, in lengths of the narrowest bump
 MAX_NODES = 1024  # along an axis
 
 
-def interpolated(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array] | None:
-    """Return coefficients (m, n) and a box (2, 2) around ``X`` (d, N), its centre and half-widths.
+def interpolated(
+    A: Array, b: Array, heights: Array, X: Array, scales: int = 1
+) -> tuple[Array, Array] | None:
+    """Return coefficients (m, n), or (m,) on a line, and a box around ``X`` (d, N).
 
-    The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b (d, m).  None if the bumps are too
-    narrow for it to pay.
+    The box (2, 2) is its centre and half-widths; a line is the second axis.
+
+    The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b (d, bumps), those of each of so
+    many scales together: wide ones have few coefficients.  None if they are too narrow for it to
+    pay.
     """
     if len(X) == 1:
         return on_line(A, b, heights, X)
-    rate = A.max(axis=1)
-    low, high = X.min(axis=1) - BOX_MARGIN / rate, X.max(axis=1) + BOX_MARGIN / rate
-    box = 0.5 * np.array([high + low, high - low])
-    m, n = (nodes(s, step) for s, step in zip((box[1] * rate).tolist(), (4, 8), strict=True))
-    if m * n > NODES_PER_BUMP[1] * heights.size:
+    rates, box = np.empty((scales, 2)), np.empty((2, 2))
+    set_reach(rates, box, A, X, BOX_MARGIN)
+    sizes = [(nodes(s, 4), nodes(t, 8)) for s, t in np.ceil(rates * box[1]).tolist()]
+    m, n = (max(along) for along in zip(*sizes, strict=True))
+    if m * n > max(NODES_IN_PLANE, NODES_PER_BUMP[1] * heights.size):
         return None
-    first = _at_nodes(A[0], b[0], box[:, 0], m)
-    values = (first * heights) @ _at_nodes(A[1], b[1], box[:, 1], n).T
-    return np.asarray(_transform(m) @ values @ _transform(n).T), box
+    table, K = np.zeros((m, n)), heights.size // scales
+    for s, along in enumerate(sizes):
+        add_coefficients(table, A, b, heights, s * K, K, box, *map(_transform, along))
+    return table, box
+
+
+def in_cells(table: Array, box: Array, A: Array) -> NDArray[np.float32]:
+    """Return the polynomials of cells as wide as the narrowest bump, in single precision."""
+    counts = np.ceil(2.0 * A.max(axis=1) * box[1]).astype(int).tolist()
+    cells = np.empty((*counts, CELL, CELL), np.float32)
+    set_cells(cells, table, *map(_to_cells, table.shape, counts))
+    return cells
+
+
+@lru_cache(maxsize=32)
+def _to_cells(m: int, cells: int) -> Array:
+    """Map coefficients on [-1, 1] to the powers' on each of its cells, one after the other."""
+    x = np.cos(_angles(CELL))
+    places = np.add.outer(2.0 * np.arange(cells) + 1.0, x) / cells - 1.0
+    values = np.cos(np.multiply.outer(np.arccos(places), np.arange(m)))  # (cells, CELL, m)
+    powers = np.linalg.inv(np.vander(x, increasing=True))
+    return np.ascontiguousarray((powers @ values).reshape(-1, m))
 
 
 def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array] | None:
-    """`interpolated` in one dimension: a row of coefficients; the second axis of the box."""
+    """`interpolated` in one dimension."""
     rate, low, high = reach(A, X)
     half = 0.5 * (high - low) + BOX_MARGIN / rate
-    m = _nodes_on_line(ceil(min(half * rate, MAX_NODES)))
+    m = nodes(ceil(min(half * rate, MAX_NODES)), 8)
     if m > NODES_PER_BUMP[0] * heights.size:
         return None
     centre = 0.5 * (high + low)
     values = values_at_nodes(A, b, heights, centre, half, m)
-    return (_transform(m) @ values)[None], np.array([[0.0, centre], [1.0, half]])
+    return _transform(m) @ values, np.array([[0.0, centre], [1.0, half]])
 
 
+@lru_cache(maxsize=256)
 def nodes(s: float, step: int) -> int:
     """Number of nodes, in steps, for bumps ``s`` times narrower than half the box.
 
@@ -67,20 +95,6 @@ def nodes(s: float, step: int) -> int:
             return m
         m += step
     return MAX_NODES + 1
-
-
-@lru_cache(maxsize=256)
-def _nodes_on_line(s: int) -> int:
-    return nodes(s, 8)
-
-
-def _at_nodes(a: Array, b: Array, box: Array, m: int) -> Array:
-    """Factors ``exp(-(a x - b)^2 / 2)`` of the bumps at the nodes of one axis, (m, bumps)."""
-    e = np.multiply.outer(box[0] + box[1] * np.cos(_angles(m)), a)
-    e -= b
-    e *= e
-    e *= -0.5
-    return np.asarray(np.exp(e, out=e))
 
 
 @lru_cache(maxsize=32)

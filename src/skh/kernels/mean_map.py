@@ -21,6 +21,8 @@ from skh._numba.gaussian_sums import (
 )
 from skh._numba.metrics import set_aligned_components
 from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
+from skh._numba.pairs_once import squared_norm
+from skh._numba.plane_table import values_in_plane
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.linear_algebra import identity, whitener
@@ -28,6 +30,7 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.interpolation import interpolated
 
 ONE = np.ones(1)
+MANY_IN_PLANE = 600  # components, whose pairs take longer than an interpolated mean map
 
 
 def align(T: Array | None, S: Array, means: Array) -> tuple[Array, Array, Array]:
@@ -53,7 +56,8 @@ class AlignedMeanMap:
     A: Array  # (d, S K): the diagonals, in these axes
     b: Array  # (d, S K)
     heights: Array  # (S K,)
-    _table: tuple[Array, ...] | None = None  # see `table`
+    scales: int = 1  # S
+    _table: tuple[Array, Array] | tuple[()] | None = None  # see `table`
 
     @classmethod
     def of(
@@ -63,7 +67,7 @@ class AlignedMeanMap:
         d, bumps = means.shape[1], scales.shape[1] * len(means)
         A, b, heights = np.empty((d, bumps)), np.empty((d, bumps)), np.empty(bumps)
         set_aligned_bumps(A, b, heights, weights, means, S, scales)
-        return cls(axes, A, b, heights)
+        return cls(axes, A, b, heights, scales.shape[1])
 
     def __call__(self, X: Array) -> Array:
         """Evaluate the mean map at the columns of ``X``."""
@@ -72,10 +76,10 @@ class AlignedMeanMap:
             return np.asarray(values_on_line(X, self.A, self.b, self.heights, *table))
         return self.along_axes(X)
 
-    def table(self, X: Array) -> tuple[Array, ...]:
+    def table(self, X: Array) -> tuple[Array, Array] | tuple[()]:
         """Interpolate around the points of the first call; nothing where that does not pay."""
         if self._table is None:
-            self._table = interpolated(self.A, self.b, self.heights, X) or ()
+            self._table = interpolated(self.A, self.b, self.heights, X, self.scales) or ()
         return self._table
 
     def along_axes(self, X: Array) -> Array:
@@ -154,6 +158,18 @@ def mean_map(p: GaussianMixture, X: Array, variances: Array, weights: Array) -> 
     for part in bumps or ():
         part.add_to(out)
     return out
+
+
+def norm2(w: Array, means: Array, S: Array, scales: Array) -> float:
+    """Squared norm of the mean map for components (K, d) of the same variances ``S`` (1, d).
+
+    It is the mean map of the widened mixture, at the means; in the plane that is interpolated.
+    """
+    if means.shape[1] == 2 and len(w) >= MANY_IN_PLANE:
+        X, wide = means.T.copy(), AlignedMeanMap.of(identity(2), w, means, 2.0 * S, scales)
+        if table := wide.table(X):
+            return float(w @ values_in_plane(X, wide.A, wide.b, wide.heights, *table))
+    return float(squared_norm(w, means, S, scales))
 
 
 def aligned_sum(w: Array, means: Array, S: Array, variance: float) -> float:

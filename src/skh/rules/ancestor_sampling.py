@@ -26,8 +26,9 @@ def sample_ancestors(p: GaussianMixture, x: Array, rng: np.random.Generator) -> 
     """
     u, chosen = np.empty(len(x)), np.empty(len(x), np.intp)
     set_distant_neighbours(u, hilbert_order(x), rng.random())
-    z, rows = p.densities.coordinates(x), max(1, DENSITIES_AT_ONCE // len(p))
+    densities = p.densities.ordered(p.curve)
+    z, rows = densities.coordinates(x), max(1, DENSITIES_AT_ONCE // len(p))
     for i in range(0, len(x), rows):  # the whole matrix (n, K) may not fit in memory
         some = slice(i, i + rows)
-        choose_in_rows(chosen[some], p.densities.at(z[some]), p.curve, u[some])
-    return chosen
+        choose_in_rows(chosen[some], densities.at(z[some]), u[some])
+    return p.curve[chosen]

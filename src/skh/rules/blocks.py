@@ -14,7 +14,7 @@ import numpy as np
 
 from skh._typing import Array, Indices
 from skh.gaussians.mixture import GaussianMixture
-from skh.rules.base import Rule, WeightedPoints, checked_points
+from skh.rules.base import Rule, WeightedPoints
 
 POINTS_PER_BLOCK = 100  # points that are placed together
 
@@ -31,7 +31,7 @@ def place_in_blocks(
     x, w, component, turn = [], [], [], []
     for (index, share), m in zip(cut(p, ends / n), np.diff(ends), strict=True):
         q = p.selected(index, share)
-        points = checked_points(rule(q, int(m), rng=rng), q)
+        points = rule(q, int(m), rng=rng)
         x.append(points.x)
         w.append(points.w * m / n)
         component.append(index[points.component])

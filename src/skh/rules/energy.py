@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skh._numba.curvature import inverse_curvatures
 from skh._numba.lbfgs import descend, descend_few
-from skh._numba.mmd_energy import energy
+from skh._numba.mmd_energy import energy, squared_mmd
 from skh._typing import Array
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.linear_algebra import whitener
 from skh.gaussians.mixture import GaussianMixture
-from skh.kernels.curvature import inverse_curvatures
 from skh.kernels.gaussian_kernel import GaussianKernel
+from skh.kernels.interpolation import in_cells
 from skh.kernels.mean_map import AlignedMeanMap
 from skh.kernels.quadrature_weights import protected_weights
 from skh.kernels.scale_groups import scale_groups
@@ -23,7 +24,9 @@ MAX_AT_ONCE = 122  # points whose curvatures are factorised together
 SINGLE_DIMENSIONS = 2, 3  # in one, points can lower the MMD to the rounding of single precision
 MAX_EXTENT = 1e3  # of points in single precision, relative to the narrowest scale
 NEIGHBOUR_BITS = 20  # of keys that find neighbours
-NOTHING = np.empty(0)
+NOTHING = np.empty(())  # in place of a table: its type says so to the compiler
+
+MeanMap = tuple[Array, Array, Array, Array, Array]  # bumps, a table of their sum and its box
 
 
 class Energy:
@@ -41,13 +44,14 @@ class Energy:
 
     def __call__(self, X: Array, w: Array) -> tuple[float, Array]:
         """Return the energy and its gradient at points (d, n)."""
-        G = np.empty(X.shape)
-        return self.value(X, w, G), self._attraction.turned_back(G)
+        G, X = np.empty(X.shape), self._attraction.turned(X)
+        value = float(energy(G, X, w, self._groups, *self._slopes_of_mean_map(X, self._groups)))
+        return value, self._attraction.turned_back(G)
 
-    def value(self, X: Array, w: Array, G: Array | None = None) -> float:
-        """Return the energy; ``G`` is for the gradient along the axes of the mean map."""
-        G, X = np.empty(X.shape) if G is None else G, self._attraction.turned(X)
-        return float(energy(G, X, w, self._groups, *self._mean_map(X)))
+    def value(self, X: Array, w: Array) -> float:
+        """Return the energy alone, in less than half the time."""
+        X = self._attraction.turned(X)
+        return float(squared_mmd(X, w, self._groups, *self._mean_map(X)))
 
     def descend(self, X: Array, w: Array, iterations: int, free: Array | None = None) -> Array:
         """Return ``X`` after some iterations of L-BFGS.
@@ -65,13 +69,13 @@ class Energy:
         return a.turned_back(moved)
 
     def _descend(self, X: Array, w: Array, iterations: int, free: Array) -> Array:
-        groups, mean_map = self._groups, self._mean_map(X)
         if X.shape[1] <= MAX_AT_ONCE:
-            moved = X.copy()
-            descend_few(moved, w, groups, *mean_map, iterations, free)
+            moved, mean_map = X.copy(), self._slopes_of_mean_map(X, self._groups)
+            descend_few(moved, w, self._groups, *mean_map, iterations, free)
             return moved
-        near, far = inverse_curvatures(X, groups)
+        near, far = inverse_curvatures(X, self._groups)
         sums = self._groups_of_sums(X)
+        mean_map = self._slopes_of_mean_map(X, sums)
         return np.asarray(descend(X, w, sums, *mean_map, near, far, iterations, free))
 
     def _groups_of_sums(self, X: Array) -> NDArray[np.floating]:
@@ -80,13 +84,24 @@ class Energy:
         single = len(X) in SINGLE_DIMENSIONS and float(np.ptp(X, axis=1).max()) < most
         return self._groups.astype(np.float32) if single else self._groups
 
-    def _mean_map(self, X: Array) -> tuple[Array, ...]:
+    def _mean_map(self, X: Array) -> MeanMap:
         """Bumps, and a table of their sum around the points of the first call or nothing."""
         a, (d, n) = self._attraction, X.shape
         pays = d == 1 or (d == 2 and n > MAX_AT_ONCE) or self._interpolates
         self._interpolates = pays and a.aligned is not None
-        table = a.aligned.table(X) if self._interpolates and a.aligned else ()
+        table = a.aligned.table(X) if self._interpolates and a.aligned else None
         return a.A, a.b, a.heights, *(table or (NOTHING, NOTHING))
+
+    def _slopes_of_mean_map(
+        self, X: Array, groups: NDArray[np.floating]
+    ) -> tuple[Array, Array, Array, NDArray[np.floating], Array]:
+        """`_mean_map` for sums with their slopes: in the plane by cells, in single precision."""
+        A, b, heights, table, box = self._mean_map(X)
+        if table.ndim < 2:
+            return A, b, heights, table, box
+        if groups.itemsize == 4:
+            return A, b, heights, in_cells(table, box, A), box
+        return A, b, heights, NOTHING, NOTHING
 
     def weights(self, X: Array, ridge: float, min_ess: float) -> Array:
         """Optimal weights of the points ``X``."""

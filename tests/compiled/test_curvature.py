@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skh._numba.lbfgs import CURVATURE_DAMPING, curvature_factor, precondition
-from skh.kernels.curvature import MAX_LANDMARKS, inverse_curvatures
+from skh._numba.curvature import (
+    CURVATURE_DAMPING,
+    MAX_LANDMARKS,
+    curvature_factor,
+    inverse_curvatures,
+)
+from skh._numba.lbfgs import precondition
 from skh.kernels.scale_groups import scale_groups
 
 SCALES = np.array([[50.0, 5.0, 0.5, 0.05, 0.2], [0.001, 0.009, 0.09, 0.8, 0.1]])

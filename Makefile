@@ -80,7 +80,7 @@ lowest: dist
 snapshot: $(VENV)/installed clean-kernels
 	$(BIN)/python tests/snapshot/snapshot.py --write
 
-# numba looks at the file of a kernel, not at those of the kernels it calls.
+# Machine code of earlier kernels is not used, but stays.
 clean-kernels:
 	find src -name '*.nb[ci]' -delete
 

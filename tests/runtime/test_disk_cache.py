@@ -66,6 +66,11 @@ def hits(kernel):
     return sum(kernel.stats.cache_hits.values())
 
 
+def hits_of_a_call(kernel):
+    assert kernel(3.0) == 6.0
+    return hits(kernel)
+
+
 @contextmanager
 def files_of_at_most(size):
     """Let writing beyond ``size`` bytes fail, as on a full disk, for root as well."""
@@ -118,6 +123,15 @@ def test_damaged_files_are_replaced(tmp_path, suffix, damage):
     assert str(path.parent) in str(caught[0].message)
     again = as_in_a_new_process(tmp_path)
     assert (again(3.0), hits(again)) == (6.0, 1)
+
+
+def test_kernels_are_compiled_again_after_a_change_of_others(tmp_path, monkeypatch):
+    assert as_in_a_new_process(tmp_path)(3.0) == 6.0
+    with monkeypatch.context() as changed:
+        changed.setattr(disk_cache, "_digest_of_kernels", lambda: b"another source")
+        assert hits_of_a_call(as_in_a_new_process(tmp_path)) == 0
+        assert hits_of_a_call(as_in_a_new_process(tmp_path)) == 1
+    assert hits_of_a_call(as_in_a_new_process(tmp_path)) == 0
 
 
 def test_loading_imports_nothing_that_only_a_compiler_needs(tmp_path):

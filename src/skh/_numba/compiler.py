@@ -13,12 +13,16 @@ from typing import Any
 
 from numba.core.compiler import Compiler
 
+from skh._numba.machine_code import KernelLibrary
+
 
 class KernelCompiler(Compiler):
     """The compiler of kernels, and of the kernels that they call."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""
+        self.state.library = KernelLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
         with _collector_paused():
             return super().compile_extra(func)
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
+
+from skh._numba.machine_code import all_called, large_calls, load
 
 NO_FOLDER = (
     "skh found no writable folder for its compiled kernels, so every process compiles them again "
@@ -31,8 +34,37 @@ NOT_SAVED = (
 _warned: set[str] = set()
 
 
+@cache
+def _digest_of_kernels() -> bytes:
+    """Digest of the source of all kernels here: any of them may be called by any other."""
+    digest = sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+class WithLargeKernels(CompileResultCacheImpl):
+    """Saves the code of a kernel with that of the large ones that it calls."""
+
+    def reduce(self, result: Any) -> Any:
+        """Return what is saved."""
+        return all_called(large_calls(result.library)), super().reduce(result)
+
+    def rebuild(self, target_context: Any, saved: Any) -> Any:
+        """Return the kernel that was saved."""
+        called, own = saved
+        load(called, target_context.codegen())
+        return super().rebuild(target_context, own)
+
+
 class Files(FunctionCache):
     """The files of one kernel."""
+
+    _impl_class = WithLargeKernels
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file._source_stamp = self._cache_file._source_stamp, _digest_of_kernels()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load a kernel.

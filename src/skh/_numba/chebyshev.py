@@ -1,4 +1,4 @@
-"""The mean map by Chebyshev interpolation in one or two dimensions.
+"""The mean map by Chebyshev interpolation in two dimensions; in one see `chebyshev_on_line`.
 
 A sum of Gaussian bumps is smooth.  Its polynomial takes one multiplication per node, where the sum
 takes an exponential per bump; see `kernels.interpolation`.
@@ -6,12 +6,7 @@ takes an exponential per bump; see `kernels.interpolation`.
 
 from __future__ import annotations
 
-from math import cos, pi
-
-import numpy as np
-
-from skh._numba.compiling import compiled, full_vectors, inlined, summing
-from skh._numba.exponential import exp
+from skh._numba.compiling import inlined
 
 FIRST = 16  # polynomials that are found one after the other
 
@@ -35,10 +30,9 @@ def set_polynomials(T, D, t):
 
 @inlined
 def set_rows(p, q, T, D, table):
-    """``p = T table`` and ``q = D table``; the table has one row, or a multiple of four."""
+    """``p = T table`` and ``q = D table``; the rows of the table are a multiple of four."""
     for j in range(p.size):
-        p[j] = T[0] * table[0, j] if len(table) == 1 else 0.0
-        q[j] = 0.0
+        p[j], q[j] = 0.0, 0.0
     for i in range(0, len(table) - 3, 4):
         t0, t1, t2, t3 = T[i], T[i + 1], T[i + 2], T[i + 3]
         d0, d1, d2, d3 = D[i], D[i + 1], D[i + 2], D[i + 3]
@@ -46,66 +40,3 @@ def set_rows(p, q, T, D, table):
             a, b, c, d = table[i, j], table[i + 1, j], table[i + 2, j], table[i + 3, j]
             p[j] += t0 * a + t1 * b + t2 * c + t3 * d
             q[j] += d0 * a + d1 * b + d2 * c + d3 * d
-
-
-@inlined
-def place_in_box(X, i, box):
-    """Coordinates of point ``i`` in a box (2, 2), its centre and half-widths: -1 to 1 inside.
-
-    A line is the second axis of a box.
-    """
-    d = len(X)
-    t = (X[0, i] - box[0, 0]) / box[1, 0] if d == 2 else 0.0
-    return t, (X[d - 1, i] - box[0, 1]) / box[1, 1]
-
-
-@compiled
-def reach(A, X):
-    """The largest rate of bumps on a line, and the least and largest of its points ``X`` (1, n)."""
-    rate, low, high = 0.0, X[0, 0], X[0, 0]
-    for m in range(A.shape[1]):
-        rate = max(rate, A[0, m])
-    for i in range(X.shape[1]):
-        low, high = min(low, X[0, i]), max(high, X[0, i])
-    return rate, low, high
-
-
-@summing
-def value_on_line(x, A, b, heights):  # pragma: no cover - intrinsic
-    """Sum of bumps at a point of a line."""
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    value = 0.0
-    for k in range(heights.size):
-        e = A[0, k] * x - b[0, k]
-        value += heights[k] * exp(-0.5 * e * e)
-    return value
-
-
-@compiled
-def values_at_nodes(A, b, heights, centre, half, m):
-    """Sums of bumps at the m Chebyshev nodes of an interval."""
-    values = np.empty(m)
-    for i in range(m):
-        values[i] = value_on_line(centre + half * cos(pi * (i + 0.5) / m), A, b, heights)
-    return values
-
-
-@compiled
-def values_on_line(X, A, b, heights, table, box):  # pragma: no cover - intrinsic
-    """Sums of bumps at points ``X`` (1, n): Clenshaw's recurrence, outside the box term by term."""
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    n = X.shape[1]
-    t, first, second = np.empty(n), np.zeros(n), np.zeros(n)
-    for i in range(n):
-        t[i] = (X[0, i] - box[0, 1]) / box[1, 1]
-    for k in range(table.size - 1, 0, -1):
-        c = table[0, k]
-        for i in range(n):
-            second[i] = c + 2.0 * t[i] * first[i] - second[i]
-        first, second = second, first
-    for i in range(n):
-        second[i] = table[0, 0] + t[i] * first[i] - second[i]
-    for i in range(n):
-        if not abs(t[i]) <= 1.0:
-            second[i] = value_on_line(X[0, i], A, b, heights)
-    return second

@@ -16,7 +16,7 @@ from skh._numba.vectors import add_scaled, copy_rows, dot, fill, set_scaled, set
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
 SUFFICIENT = 1e-4  # of the Armijo condition: required share of the predicted decrease
 TRIALS = 20  # backtracking steps at most
-SINGLE_ROUNDING = 1e-8  # of the energy of pairs in single precision
+ROUNDING, SINGLE_ROUNDING = 1e-14, 1e-8  # of the energy of pairs in double and single precision
 CURVATURE_DAMPING = 0.5  # relative to those of single points; with less, points overshoot
 
 
@@ -142,12 +142,12 @@ def descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free
     points' features, since the rest of it vanishes with the MMD.  Its inverse, averaged over
     coordinates (see `precondition`), is the initial one of L-BFGS.  Steps are shortened by
     quadratic interpolation until the Armijo condition holds, with the mean slope in place of a
-    difference of energies that is rounding in single precision (Hager and Zhang, 2005).
+    difference of energies that is rounding (Hager and Zhang, 2005).
     """
     d, N = X.shape
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
-    direction = np.empty(d * N)
+    direction, rounding = np.empty(d * N), SINGLE_ROUNDING if groups.itemsize == 4 else ROUNDING
     f = energy(g, x, w, groups, A, b, heights, table, box)
     project(g, free)
     k = np.intp(0)  # not a literal 0: see `protected_steps`
@@ -163,7 +163,7 @@ def descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free
             set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
             value = there = energy(h, y, w, groups, A, b, heights, table, box)
             project(h, free)
-            if groups.itemsize == 4 and abs(value - f) < SINGLE_ROUNDING:
+            if abs(value - f) < rounding:
                 there = f + 0.5 * length * (slope + dot(direction, h.reshape(d * N)))
             if there <= f + SUFFICIENT * length * slope:
                 break

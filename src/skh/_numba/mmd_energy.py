@@ -1,22 +1,26 @@
 """The squared MMD as a function of all positions: its value and its gradient.
 
 The constant, the squared norm of the mean element, is omitted.  Each inner loop runs over all pairs
-of points, or over all components at all scales, or in six dimensions over all points.
+of points, or over all components at all scales, or in one and six dimensions over all points.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
-from skh._numba.chebyshev import FIRST, place_in_box, set_polynomials, set_rows
-from skh._numba.compiling import compiled, full_vectors, inlined, summing
+from skh._numba.chebyshev import FIRST, set_polynomials, set_rows
+from skh._numba.chebyshev_on_line import set_values_and_slopes
+from skh._numba.compiling import RUN_BY_PYTHON, compiled, full_vectors, inlined, summing
 from skh._numba.exponential import exp, exp_of
 from skh._numba.kernel_rows import add_square
 from skh._numba.nested_scales import sums_of_scales, weights_of
+from skh._numba.pair_forces import LANES, add_forces
 from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
 BUMPS_AT_ONCE = 4_096  # that fit the cache
-LANE_BYTES = 256  # of numbers that are processed together: a rest would be done one by one
+SINGLE_LANES = 64  # points that are processed together: a rest would be done one by one
 HALF = np.float32(0.5)
 
 
@@ -52,17 +56,31 @@ def add_repulsion(G, x, w, groups):  # pragma: no cover - intrinsic
     return result
 
 
-@inlined
-def repulsion(G, X, w, groups):
-    """`add_repulsion` in the precision of ``groups``, without a rest of points."""
-    lanes = LANE_BYTES // groups.itemsize
-    padded = (w.size + lanes - 1) // lanes * lanes
+@compiled
+def repulsion_in_single(G, X, w, groups):
+    """`add_repulsion` in single precision, without a rest of points."""
+    padded = (w.size + SINGLE_LANES - 1) // SINGLE_LANES * SINGLE_LANES
     x, shares = np.zeros((len(X), padded), groups.dtype), np.zeros(padded, groups.dtype)
     for i in range(w.size):
         shares[i] = w[i]
         for k in range(len(X)):
             x[k, i] = X[k, i] - X[k, 0]  # rounding is relative to their extent
     return add_repulsion(G, x, shares, groups)
+
+
+def repulsion(G, X, w, groups):
+    """Repulsion of all pairs in the precision of ``groups``, its gradient added to ``G``."""
+    single = groups.dtype == np.float32
+    return (repulsion_in_single if single else add_forces)(G, X, w, groups)
+
+
+if not RUN_BY_PYTHON:
+
+    @overload(repulsion)
+    def _repulsion(G, X, w, groups):  # pragma: no cover - runs in the compiler
+        if groups.dtype == types.float32:
+            return lambda G, X, w, groups: repulsion_in_single(G, X, w, groups)
+        return lambda G, X, w, groups: add_forces(G, X, w, groups)
 
 
 @compiled
@@ -206,25 +224,34 @@ def attraction_skewed(G, X, w, A, b, heights):
     return result
 
 
+@inlined
+def attraction_on_line(G, X, w, A, b, heights, table, box):
+    """`attraction_along_axes` in one dimension by interpolation."""
+    n, result = (w.size + LANES - 1) // LANES * LANES, 0.0
+    value, slope = np.zeros(n), np.zeros(n)
+    set_values_and_slopes(value, slope, X, A, b, heights, table, box)
+    for i in range(w.size):
+        result += 2.0 * w[i] * value[i]
+        G[0, i] -= 2.0 * w[i] * slope[i]
+    return result
+
+
 @compiled
-def interpolated_attraction(
-    G, X, w, A, b, heights, table, box, groups
-):  # pragma: no cover - intrinsic
+def attraction_on_plane(G, X, w, A, b, heights, table, box, groups):  # pragma: no cover - intrinsic
     """`attraction_along_axes` by interpolation in a box; outside it bumps are summed up."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
-    (m, n), last = table.shape, len(X) - 1
+    (m, n), result = table.shape, 0.0
     T, D = np.empty((2, max(m, n, FIRST))), np.empty((2, max(m, n, FIRST)))
-    p, q, result = np.empty(n), np.empty(n), 0.0
+    p, q = np.empty(n), np.empty(n)
     for i in range(w.size):
-        t, u = place_in_box(X, i, box)
+        t, u = (X[0, i] - box[0, 0]) / box[1, 0], (X[1, i] - box[0, 1]) / box[1, 1]
         if abs(t) <= 1.0 and abs(u) <= 1.0:
             set_polynomials(T[0], D[0], t)
             set_polynomials(T[1], D[1], u)
             set_rows(p, q, T[0], D[0], table)
             result += 2.0 * w[i] * dot(p, T[1, :n])
-            G[last, i] -= 2.0 * w[i] * dot(p, D[1, :n]) / box[1, 1]
-            if last == 1:
-                G[0, i] -= 2.0 * w[i] * dot(q, T[1, :n]) / box[1, 0]
+            G[1, i] -= 2.0 * w[i] * dot(p, D[1, :n]) / box[1, 1]
+            G[0, i] -= 2.0 * w[i] * dot(q, T[1, :n]) / box[1, 0]
         else:
             one = slice(i, i + 1)
             result += attraction_along_axes(G[:, one], X[:, one], w[one], A, b, heights, groups)
@@ -236,15 +263,17 @@ def energy(G, X, w, groups, A, b, heights, table, box):
     """Return the squared MMD without its constant; set ``G`` to its gradient.
 
     The mean map is the sum over m of ``heights[m] exp(-|A_m x - b_m|^2 / 2)``, one m for each scale
-    and component, so that the inner loops are long; ``b`` is (d, m).  A ``table`` in two dimensions
-    interpolates it.  Sums are in the precision of ``groups`` (see `nested_scales`).
+    and component, so that the inner loops are long; ``b`` is (d, m).  A ``table`` on a line (m,) or
+    a plane (m, n) interpolates it.  Sums are in the precision of ``groups`` (see `nested_scales`).
     """
     for k in range(len(G)):
         fill(G[k], 0.0)
     result = repulsion(G, X, w, groups)
     # Dimensions are known at compile time, so that the branches not taken are not compiled.
+    if table.ndim == 1:
+        return result - attraction_on_line(G, X, w, A, b, heights, table, box)
     if table.ndim == 2:
-        return result - interpolated_attraction(G, X, w, A, b, heights, table, box, groups)
+        return result - attraction_on_plane(G, X, w, A, b, heights, table, box, groups)
     if A.ndim == 2:
         return result - attraction_along_axes(G, X, w, A, b, heights, groups)
     if A.shape[1] == 6:

@@ -14,7 +14,7 @@ from math import asinh, ceil, log, pi, sinh
 
 import numpy as np
 
-from skh._numba.chebyshev import reach, values_at_nodes
+from skh._numba.chebyshev_on_line import reach, values_at_nodes
 from skh._typing import Array
 
 ROUNDING = 1e-13  # bound on the error, relative to the kernel; the error is some 100 times smaller
@@ -26,8 +26,8 @@ MAX_NODES = 1024  # along an axis
 def interpolated(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array] | None:
     """Return coefficients (m, n) and a box (2, 2) around ``X`` (d, N), its centre and half-widths.
 
-    The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b (d, m).  None if the bumps are too
-    narrow for it to pay.
+    On a line both are vectors.  The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b
+    (d, m).  None if the bumps are too narrow for it to pay.
     """
     if len(X) == 1:
         return on_line(A, b, heights, X)
@@ -43,7 +43,7 @@ def interpolated(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, A
 
 
 def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array] | None:
-    """`interpolated` in one dimension: a row of coefficients; the second axis of the box."""
+    """`interpolated` in one dimension."""
     rate, low, high = reach(A, X)
     half = 0.5 * (high - low) + BOX_MARGIN / rate
     m = _nodes_on_line(ceil(min(half * rate, MAX_NODES)))
@@ -51,7 +51,7 @@ def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array]
         return None
     centre = 0.5 * (high + low)
     values = values_at_nodes(A, b, heights, centre, half, m)
-    return (_transform(m) @ values)[None], np.array([[0.0, centre], [1.0, half]])
+    return _transform(m) @ values, np.array([centre, half])
 
 
 def nodes(s: float, step: int) -> int:

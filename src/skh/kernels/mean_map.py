@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skh._numba.chebyshev import values_on_line
+from skh._numba.chebyshev_on_line import values_on_line
 from skh._numba.gaussian_sums import (
     add_aligned_gaussians,
     add_gaussians,

@@ -23,7 +23,7 @@ MAX_AT_ONCE = 122  # points whose curvatures are factorised together
 SINGLE_DIMENSIONS = 2, 3  # in one, points can lower the MMD to the rounding of single precision
 MAX_EXTENT = 1e3  # of points in single precision, relative to the narrowest scale
 NEIGHBOUR_BITS = 20  # of keys that find neighbours
-NOTHING = np.empty(0)
+NOTHING = np.empty((0, 0, 0))  # in place of a table
 
 
 class Energy:

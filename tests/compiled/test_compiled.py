@@ -110,12 +110,13 @@ def test_search_breaks_ties_by_the_first_index():
 def net_arguments(rng):
     bits, m = 8, 4
     directions = sobol.sobol_directions(2, m, bits)
-    return directions, rng.integers(0, 256, (2, m + 1)), bits
+    return directions, rng.random((2, m + 1)), bits
 
 
 def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     rng = np.random.default_rng(0)
-    directions, random, bits = net_arguments(rng)
+    directions, numbers, bits = net_arguments(rng)
+    random = (numbers * 256).astype(int)
     lead = 1 << (bits - 1 - np.arange(4))
     columns, shift = lead | (random[:, :-1] & (lead - 1)), random[:, -1]
 
@@ -128,9 +129,9 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     np.testing.assert_array_equal(np.diagonal(L, axis1=1, axis2=2), 1)
     expected = (np.einsum("jik,njk->nji", L, digits(plain)[..., :4]) + digits(shift)) % 2
     cell = expected @ (1 << np.arange(bits - 1, -1, -1))
-    got = np.empty((16, 2))
-    _numba.sobol_net.scrambled_net(got, directions, random, bits)
-    np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
+    got = np.empty((2, 16))
+    _numba.sobol_net.scrambled_net(got, directions, numbers, bits)
+    np.testing.assert_array_equal(got.T, (cell + 0.5) / 2**bits)
 
 
 @pytest.mark.parametrize("m", [1, 3, 20])
@@ -321,7 +322,10 @@ def test_compiled_kernels_equal_their_python_source():
             _numba.gaussian_draws.place_balls,
             (centres, A[:, 0, 0].copy(), np.array([2, 0, 2]), centres),
         ),
-        (_numba.gaussian_draws.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
+        (
+            _numba.gaussian_draws.place_alike,
+            (centres, A[0], np.array([2, 0, 2]), rows[:, :2].copy()),
+        ),
         (_numba.gaussian_draws.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
         (_numba.gaussian_sums.shifted, (A[0], centres[0], 1)),
         (_numba.kernel_rows.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
@@ -329,7 +333,7 @@ def test_compiled_kernels_equal_their_python_source():
             _numba.gaussian_sums.mahalanobis,
             (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6]),
         ),
-        (_numba.sobol_net.scrambled_net, (np.empty((9, 2)), *net_arguments(rng))),
+        (_numba.sobol_net.scrambled_net, (np.empty((2, 9)), *net_arguments(rng))),
         (_numba.simplex_qp.leading_dot, (heights, rates, 3)),
         (_numba.gaussian_products.product_root, (np.zeros((2, 2)), A[0], A[1] @ A[1].T)),
         (_numba.parabolas.quadratic_features, (centres, A[0], 0.25)),

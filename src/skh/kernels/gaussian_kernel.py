@@ -160,6 +160,10 @@ class GaussianKernel:
         turned = in_threads(transposed, len(x))  # NumPy is as fast, but single-threaded
         return np.ascontiguousarray(x.T) if turned is transposed else turned(x)
 
+    def axes_of_unit_metric(self, d: int) -> Array:
+        """Matrix (d, d) that maps `coordinates` back to points."""
+        return np.eye(d) if self._from_unit is None else self._from_unit
+
     def from_coordinates(self, X: Array) -> Array:
         """Map columns ``(d, n)`` back to rows: the inverse of `coordinates`."""
         return np.ascontiguousarray((X if self._from_unit is None else self._from_unit @ X).T)

@@ -107,6 +107,17 @@ def test_search_breaks_ties_by_the_first_index():
     assert list(history.vertices) == [2000, 0]
 
 
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 8, 33])
+def test_factors_of_some_dozen_rows_are_those_of_lapack(n):
+    X = np.random.default_rng(n).normal(size=(n, n))
+    S = X @ X.T + np.eye(n)
+    L = S.copy()
+    assert _numba.factor.factorize(L)
+    np.testing.assert_allclose(np.tril(L), np.linalg.cholesky(S), rtol=1e-12, atol=1e-12)
+    S[-1, -1] -= S[-1, -1] - S[-1, :-1] @ np.linalg.solve(S[:-1, :-1], S[:-1, -1]) + 1e-6
+    assert not _numba.factor.factorize(S)
+
+
 def net_arguments(rng):
     bits, m = 8, 4
     directions = sobol.sobol_directions(2, m, bits)

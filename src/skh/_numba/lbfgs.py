@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 
-from skh._numba.compiling import compiled, inlined, summing
+from skh._numba.compiling import compiled, inlined
+from skh._numba.factor import factorize
 from skh._numba.kernel_rows import squared_distances
 from skh._numba.mmd_energy import energy
 from skh._numba.nested_scales import add_curvatures, weights_of
-from skh._numba.simplex_qp import backward, forward, leading_dot
+from skh._numba.simplex_qp import backward, forward
 from skh._numba.vectors import add_scaled, copy_rows, dot, fill, set_scaled, set_sum
 
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
@@ -32,15 +31,6 @@ def set_curvatures(row, q, X, first, last, c, groups):
         add_curvatures(row, q, group[0], weights_of(group), c.size)
 
 
-@summing
-def factorize(C, n):
-    """Replace the lower triangle of positive definite ``C[:n, :n]`` by its Cholesky factor."""
-    for i in range(n):
-        for j in range(i):
-            C[i, j] = (C[i, j] - leading_dot(C[i], C[j], j)) / C[j, j]
-        C[i, i] = sqrt(C[i, i] - leading_dot(C[i], C[i], i))
-
-
 @compiled
 def curvature_factor(X, groups):
     """Cholesky factor of the curvatures of all pairs, regularised by a share of the diagonal."""
@@ -51,7 +41,7 @@ def curvature_factor(X, groups):
             c[k] = X[k, i]
         set_curvatures(C[i, : i + 1], q[: i + 1], X, none, i + 1, c, groups)
         C[i, i] *= 1.0 + CURVATURE_DAMPING
-    factorize(C, N)
+    factorize(C)
     return C
 
 

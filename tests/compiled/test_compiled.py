@@ -65,7 +65,9 @@ def test_gaussian_sums_equal_numpy(d):
     D = rng.random((d, len(centres)))
     e = D.T * X.T[:, None] - centres
     expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
-    _numba.gaussian_sums.add_aligned_gaussians(out, X, D, np.ascontiguousarray(centres.T), heights)
+    _numba.gaussian_sums.add_aligned_gaussians(
+        out, X, np.eye(d), D, np.ascontiguousarray(centres.T), heights
+    )
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -247,7 +249,7 @@ def test_compiled_kernels_equal_their_python_source():
         (_numba.gaussian_sums.add_skewed_gaussians, (np.zeros(7), X, centres, heights, A)),
         (
             _numba.gaussian_sums.add_aligned_gaussians,
-            (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1]),
+            (np.zeros(7), X, A[1], A[0, :, :1], X[:, :1], heights[:1]),
         ),
         (_numba.gaussian_sums.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
         (_numba.kernel_rows.kernel_row, (np.zeros(7), X, centres[0], scales)),
@@ -432,7 +434,7 @@ def test_compiled_simplex_qp_equals_its_python_source(programme, monkeypatch):
 
     def solve():
         w, active = np.zeros(n), np.zeros(n, np.intp)
-        return w, *_numba.simplex_qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0, 3)
+        return w, *_numba.simplex_qp.solve(K, c, w, np.zeros((n + 5, n)), active, 0, n, 0.0, 3)
 
     compiled = solve()
     oracles.run_by_python(_numba.simplex_qp, monkeypatch)

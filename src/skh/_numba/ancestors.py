@@ -26,15 +26,6 @@ def coordinates(x, origin, root):
 
 
 @compiled
-def set_log_densities(out, z, means, roots, used, heights):
-    """Set log-densities (n, K) at rows ``z`` of `coordinates`."""
-    if roots.ndim == 2:  # known at compile time
-        log_densities_along_axes(out, z, means, roots, heights)
-    else:
-        log_densities_skewed(out, z, means, roots, used, heights)
-
-
-@compiled
 def choose_components(chosen, u, order, rows, x, origin, root, means, roots, used, heights):
     """Choose a component for each row of ``x``, some ``rows`` at once: see `choose_in_rows`."""
     z, n = coordinates(x, origin, root), len(x)
@@ -42,7 +33,10 @@ def choose_components(chosen, u, order, rows, x, origin, root, means, roots, use
     for low in range(0, n, rows):
         high = min(low + rows, n)
         some = logs[: high - low]
-        set_log_densities(some, z[low:high], means, roots, used, heights)
+        if roots.ndim == 2:  # known at compile time
+            log_densities_along_axes(some, z[low:high], means, roots, heights)
+        else:
+            log_densities_skewed(some, z[low:high], means, roots, used, heights)
         choose_in_rows(chosen[low:high], some, order, u[low:high])
 
 

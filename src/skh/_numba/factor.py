@@ -1,19 +1,20 @@
-"""Cholesky factors of well-conditioned matrices of some dozen rows."""
+"""Cholesky factors of well-conditioned matrices of some dozen rows, and their inverses."""
 
 from __future__ import annotations
 
 from math import sqrt
 
-from skh._numba.compiling import summing
+from skh._numba.compiling import full_vectors, summing
 from skh._numba.simplex_qp import leading_dot
 
 
 @summing
-def subtract_dots(A, i, first):
+def subtract_dots(A, i, first):  # pragma: no cover - intrinsic
     """Subtract products of row ``i`` with four rows, up to column ``first``, from its next entries.
 
     Rows are not taken out of ``A``: counting references would take longer than the sums.
     """
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
     p, q, r, s = 0.0, 0.0, 0.0, 0.0
     for k in range(first):
         x = A[i, k]
@@ -53,3 +54,23 @@ def factorize(A):
                 else:
                     return False
     return True
+
+
+@summing
+def solve_rows(L, B):  # pragma: no cover - intrinsic
+    """Multiply each row of ``B`` by the inverse of L L'; no row waits for another."""
+    full_vectors()  # type: ignore[call-arg] # an intrinsic
+    n = B.shape[1]
+    for i in range(n):
+        inverse = 1.0 / L[i, i]
+        for k in range(len(B)):
+            total = 0.0
+            for j in range(i):
+                total += L[i, j] * B[k, j]
+            B[k, i] = (B[k, i] - total) * inverse
+    for i in range(n - 1, -1, -1):
+        inverse = 1.0 / L[i, i]
+        for k in range(len(B)):
+            x = B[k, i] = B[k, i] * inverse
+            for j in range(i):
+                B[k, j] -= L[i, j] * x

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from skh._numba.compiling import compiled, inlined
-from skh._numba.factor import factorize
+from skh._numba.factor import factorize, solve_rows
 from skh._numba.kernel_rows import squared_distances
 from skh._numba.mmd_energy import energy
 from skh._numba.nested_scales import add_curvatures, weights_of
-from skh._numba.simplex_qp import backward, forward
 from skh._numba.vectors import add_scaled, copy_rows, dot, fill, set_scaled, set_sum
 
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
@@ -73,24 +72,27 @@ def solve_near_and_far(part, near, far):
         part[i] = product[i]
 
 
+@inlined
+def divide(v, w, a):
+    """``v /= a w`` in each row; zero where w is."""
+    for k in range(len(v)):
+        for i in range(w.size):
+            v[k, i] = v[k, i] / (a * w[i]) if w[i] > 0.0 else 0.0
+
+
 @compiled
 def precondition(v, w, near, far):
     """Multiply ``v`` (d, N) by the inverse of ``2 W K W``.
 
     K is given by its Cholesky factor ``near``, or its inverse by `solve_near_and_far`.
     """
-    N = w.size
-    part = np.empty(N)
-    for k in range(len(v)):
-        for i in range(N):
-            part[i] = v[k, i] / w[i] if w[i] > 0.0 else 0.0
-        if near.ndim == 2:  # known at compile time
-            forward(near, N, part)
-            backward(near, N, part)
-        else:
-            solve_near_and_far(part, near, far)
-        for i in range(N):
-            v[k, i] = 0.5 * part[i] / w[i] if w[i] > 0.0 else 0.0
+    divide(v, w, 1.0)
+    if near.ndim == 2:  # known at compile time
+        solve_rows(near, v)
+    else:
+        for k in range(len(v)):
+            solve_near_and_far(v[k], near, far)
+    divide(v, w, 2.0)
 
 
 @inlined

@@ -117,7 +117,7 @@ def expected_information(seen, axes, depth):
     return product(scaled, transposed(axes))
 
 
-@compiled
+@inlined
 def fitted_information(z, values, seen, axes, depth, share, T):
     """The information of the function fitted to ``values`` at z, in the coordinates x = T^-1 z.
 
@@ -164,7 +164,7 @@ def regression(A, values, alpha):
     return evidence
 
 
-@compiled
+@inlined
 def mean_curvature(moved, q, S, values, share):
     """Minus the mean Hessian of the likelier fit, at the first points, weighted by ``share``.
 

@@ -7,80 +7,18 @@ of points, or over all components at all scales, or in one and six dimensions ov
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from skh._numba.chebyshev import FIRST, set_polynomials, set_rows
 from skh._numba.chebyshev_on_line import set_values_and_slopes
-from skh._numba.compiling import RUN_BY_PYTHON, compiled, full_vectors, inlined, summing
+from skh._numba.compiling import compiled, full_vectors, inlined, summing
 from skh._numba.exponential import exp, exp_of
 from skh._numba.kernel_rows import add_square
-from skh._numba.nested_scales import sums_of_scales, weights_of
-from skh._numba.pair_forces import LANES, add_forces
+from skh._numba.pair_forces import repulsion
 from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
 BUMPS_AT_ONCE = 4_096  # that fit the cache
-SINGLE_LANES = 64  # points that are processed together: a rest would be done one by one
+LANES = 8  # points that are processed together: a rest would be done one by one
 HALF = np.float32(0.5)
-
-
-@summing
-def add_repulsion(G, x, w, groups):  # pragma: no cover - intrinsic
-    """Return ``sum_ij w_i w_j k(x_i, x_j)`` and add its gradient to ``G``, which is in double.
-
-    Pairs are taken twice: without a memory of the other point they need no second pass.  There may
-    be more points in x and w than in G, of no weight.
-    """
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    d, N = x.shape
-    q, push, result, zero = np.empty_like(w), np.empty_like(w), 0.0, w.dtype.type(0)
-    for i in range(G.shape[1]):
-        for j in range(N):
-            q[j], push[j] = zero, zero
-        for k in range(d):
-            for j in range(N):
-                e = x[k, j] - x[k, i]
-                q[j] += e * e
-        for g in range(len(groups)):
-            rate, h, value = groups[g, 0], weights_of(groups[g]), zero
-            for j in range(N):
-                near, first, _ = sums_of_scales(exp_of(-rate * q[j]), h)
-                value += w[j] * near
-                push[j] += w[j] * rate * first
-            result += w[i] * value
-        for k in range(d):
-            force = zero
-            for j in range(N):
-                force += push[j] * (x[k, j] - x[k, i])
-            G[k, i] += 4.0 * w[i] * force
-    return result
-
-
-@compiled
-def repulsion_in_single(G, X, w, groups):
-    """`add_repulsion` in single precision, without a rest of points."""
-    padded = (w.size + SINGLE_LANES - 1) // SINGLE_LANES * SINGLE_LANES
-    x, shares = np.zeros((len(X), padded), groups.dtype), np.zeros(padded, groups.dtype)
-    for i in range(w.size):
-        shares[i] = w[i]
-        for k in range(len(X)):
-            x[k, i] = X[k, i] - X[k, 0]  # rounding is relative to their extent
-    return add_repulsion(G, x, shares, groups)
-
-
-def repulsion(G, X, w, groups):
-    """Repulsion of all pairs in the precision of ``groups``, its gradient added to ``G``."""
-    single = groups.dtype == np.float32
-    return (repulsion_in_single if single else add_forces)(G, X, w, groups)
-
-
-if not RUN_BY_PYTHON:
-
-    @overload(repulsion)
-    def _repulsion(G, X, w, groups):  # pragma: no cover - runs in the compiler
-        if groups.dtype == types.float32:
-            return lambda G, X, w, groups: repulsion_in_single(G, X, w, groups)
-        return lambda G, X, w, groups: add_forces(G, X, w, groups)
 
 
 @compiled

@@ -18,8 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._numba.ancestors import choose_components, coordinates, mark_far, set_log_densities
+from skh._numba.ancestors import choose_components, coordinates, mark_far
 from skh._numba.component_densities import (
+    log_densities_along_axes,
+    log_densities_skewed,
     mass_widths,
     set_centred_means,
     set_regular_densities,
@@ -72,8 +74,11 @@ class LogDensities(NamedTuple):
 
     def at(self, x: Array) -> Array:
         """Log-densities ``(n, K)`` at rows ``x``."""
-        out = np.empty((len(x), self.heights.size))
-        set_log_densities(out, coordinates(read_only(x), self.origin, self.root), *self[2:])
+        z, out = coordinates(read_only(x), *self[:2]), np.empty((len(x), self.heights.size))
+        if self.roots.ndim == 2:
+            log_densities_along_axes(out, z, self.means, self.roots, self.heights)
+        else:
+            log_densities_skewed(out, z, *self[2:])
         return out
 
     def choose(self, x: Array, order: Indices, u: Array, rows: int) -> Indices:

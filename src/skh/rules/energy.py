@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skh._numba.displacements import displace
 from skh._numba.lbfgs import descend, descend_few
 from skh._numba.mmd_energy import energy
-from skh._numba.refinement import displace, refine_few
 from skh._typing import Array
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.linear_algebra import read_only, whitener
@@ -70,17 +70,12 @@ class Energy:
         self, x: Array, w: Array, iterations: int, free: Array | None, grid: float
     ) -> tuple[Moved, float]:
         """`descend` from rows ``x`` with displacements on a grid; return the energy there, too."""
-        a, d, start = self._attraction, x.shape[1], self.kernel.coordinates_of(x)
-        moved = Moved(np.empty(start.shape), np.empty(start.shape), np.empty(x.shape))
+        d, start = x.shape[1], self.kernel.coordinates_of(x)
+        end = self.descend(start, w, iterations, free)
+        moved = Moved(np.empty(start.shape), end, np.empty(x.shape))
         L, P = self.kernel.axes_of_unit_metric(d), _no_axes(d) if free is None else np.array(free)
-        if len(x) <= MAX_AT_ONCE:
-            along = P if free is None else a.turned_axes(free)
-            found = start, read_only(x), w, a.axes, P, along, L, grid, self._groups
-            mean_map = self._mean_map(start if d > 1 else a.turned(start))
-            return moved, float(refine_few(*moved, *found, *mean_map, iterations))
-        moved.end[:] = self.descend(start, w, iterations, free)
         displace(*moved, start, read_only(x), P, L, grid)
-        return moved, self.value(moved.end, w)
+        return moved, self.value(end, w)
 
     def _descend(self, X: Array, w: Array, iterations: int, free: Array) -> Array:
         groups, mean_map = self._groups, self._mean_map(X)

@@ -1,15 +1,10 @@
-"""Joint refinement of a few points in one compiled call."""
+"""Displacements of points on a grid, which hides the rounding of a descent."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from skh._numba.compiling import compiled
-from skh._numba.kernel_rows import transposed
-from skh._numba.lbfgs import descend_few
-from skh._numba.mmd_energy import energy
-from skh._numba.products import product
-from skh._numba.vectors import copy_rows
 
 
 @compiled
@@ -34,15 +29,3 @@ def displace(moved, end, x_end, start, x, free, L, grid):
                 shift += L[r, c] * moved[c, i]
             x_end[i, r] = x[i, r] + shift
             end[r, i] = start[r, i] + moved[r, i]
-
-
-@compiled
-def refine_few(
-    moved, end, x_end, start, x, w, axes, free, along, L, grid, groups, A, b, heights, table, box, k
-):
-    """`descend_few` by k iterations along ``axes``, then `displace`; return the energy there."""
-    X = product(axes, start)
-    descend_few(X, w, groups, A, b, heights, table, box, k, along)
-    copy_rows(end, product(transposed(axes), X))
-    displace(moved, end, x_end, start, x, free, L, grid)
-    return energy(np.empty(X.shape), product(axes, end), w, groups, A, b, heights, table, box)

@@ -14,7 +14,7 @@ from skh._numba.vectors import add_scaled, copy_rows, dot, fill, set_scaled, set
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
 SUFFICIENT = 1e-4  # of the Armijo condition: required share of the predicted decrease
 TRIALS = 20  # backtracking steps at most
-ROUNDING, SINGLE_ROUNDING = 1e-14, 1e-8  # of the energy of pairs in double and single precision
+DOUBLE_ROUNDING, SINGLE_ROUNDING = 1e-14, 1e-8  # of the energy of pairs in either precision
 CURVATURE_DAMPING = 0.5  # relative to those of single points; with less, points overshoot
 
 
@@ -139,7 +139,8 @@ def descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free
     d, N = X.shape
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
-    direction, rounding = np.empty(d * N), SINGLE_ROUNDING if groups.itemsize == 4 else ROUNDING
+    rounding = SINGLE_ROUNDING if groups.itemsize == 4 else DOUBLE_ROUNDING
+    direction = np.empty(d * N)
     f = energy(g, x, w, groups, A, b, heights, table, box)
     project(g, free)
     k = np.intp(0)  # not a literal 0: see `protected_steps`

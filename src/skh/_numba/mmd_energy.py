@@ -13,11 +13,10 @@ from skh._numba.chebyshev_on_line import set_values_and_slopes
 from skh._numba.compiling import compiled, full_vectors, inlined, summing
 from skh._numba.exponential import exp, exp_of
 from skh._numba.kernel_rows import add_square
-from skh._numba.pair_forces import repulsion
+from skh._numba.pair_forces import LANES, repulsion
 from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
 BUMPS_AT_ONCE = 4_096  # that fit the cache
-LANES = 8  # points that are processed together: a rest would be done one by one
 HALF = np.float32(0.5)
 
 

@@ -82,23 +82,18 @@ class GaussianKernel:
             _checks.same_length("weights", weights, "variance", variances.size)
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
-    @classmethod
-    def of_metric(cls, metric: Array, variances: Array, scales: Array) -> GaussianKernel:
-        """Return the kernel of a symmetric ``metric`` with valid `variances` and `scales`.
+    def with_metric(self, metric: Array) -> GaussianKernel:
+        """Return this kernel, which has no metric, with a symmetric one.
 
-        Much faster than the constructor, which would check all of them again.
+        Much faster than the constructor, which would check all of it again.
         """
-        variance, (L, T) = tuple(variances.tolist()), np.empty((2, 1, *metric.shape))
+        L, T = np.empty((1, *metric.shape)), np.empty((1, *metric.shape))
         regular = set_unit_coordinates(L, T, metric)
-        kernel = object.__new__(cls)
+        kernel = object.__new__(GaussianKernel)
         kernel.__dict__.update(
-            variance=variance,
-            metric=tuple(tuple(row) for row in metric.tolist()),
-            weights=tuple(scales[1].tolist()),
-            variances=variances,
-            scales=scales,
-            finest_variance=min(variance),
-            _finest=min(variance) * metric,
+            self.__dict__,
+            metric=tuple(map(tuple, metric.tolist())),
+            _finest=self.finest_variance * metric,
             _from_unit=L[0] if regular else positive_root("metric", metric),
         )
         kernel.__dict__.update({"_to_unit": T[0]} if regular else {})

@@ -65,7 +65,9 @@ def test_gaussian_sums_equal_numpy(d):
     D = rng.random((d, len(centres)))
     e = D.T * X.T[:, None] - centres
     expected = out + np.exp(-0.5 * (e**2).sum(-1)) @ heights
-    _numba.gaussian_sums.add_aligned_gaussians(out, X, D, np.ascontiguousarray(centres.T), heights)
+    _numba.gaussian_sums.add_aligned_gaussians(
+        out, X, np.eye(d), D, np.ascontiguousarray(centres.T), heights
+    )
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -107,15 +109,27 @@ def test_search_breaks_ties_by_the_first_index():
     assert list(history.vertices) == [2000, 0]
 
 
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 8, 33])
+def test_factors_of_some_dozen_rows_are_those_of_lapack(n):
+    X = np.random.default_rng(n).normal(size=(n, n))
+    S = X @ X.T + np.eye(n)
+    L = S.copy()
+    assert _numba.factor.factorize(L)
+    np.testing.assert_allclose(np.tril(L), np.linalg.cholesky(S), rtol=1e-12, atol=1e-12)
+    S[-1, -1] -= S[-1, -1] - S[-1, :-1] @ np.linalg.solve(S[:-1, :-1], S[:-1, -1]) + 1e-6
+    assert not _numba.factor.factorize(S)
+
+
 def net_arguments(rng):
     bits, m = 8, 4
     directions = sobol.sobol_directions(2, m, bits)
-    return directions, rng.integers(0, 256, (2, m + 1)), bits
+    return directions, rng.random((2, m + 1)), bits
 
 
 def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     rng = np.random.default_rng(0)
-    directions, random, bits = net_arguments(rng)
+    directions, numbers, bits = net_arguments(rng)
+    random = (numbers * 256).astype(int)
     lead = 1 << (bits - 1 - np.arange(4))
     columns, shift = lead | (random[:, :-1] & (lead - 1)), random[:, -1]
 
@@ -128,9 +142,9 @@ def test_scrambled_net_multiplies_the_digits_by_a_matrix_and_adds_a_shift():
     np.testing.assert_array_equal(np.diagonal(L, axis1=1, axis2=2), 1)
     expected = (np.einsum("jik,njk->nji", L, digits(plain)[..., :4]) + digits(shift)) % 2
     cell = expected @ (1 << np.arange(bits - 1, -1, -1))
-    got = np.empty((16, 2))
-    _numba.sobol_net.scrambled_net(got, directions, random, bits)
-    np.testing.assert_array_equal(got, (cell + 0.5) / 2**bits)
+    got = np.empty((2, 16))
+    _numba.sobol_net.scrambled_net(got, directions, numbers, bits)
+    np.testing.assert_array_equal(got.T, (cell + 0.5) / 2**bits)
 
 
 @pytest.mark.parametrize("m", [1, 3, 20])
@@ -235,7 +249,7 @@ def test_compiled_kernels_equal_their_python_source():
         (_numba.gaussian_sums.add_skewed_gaussians, (np.zeros(7), X, centres, heights, A)),
         (
             _numba.gaussian_sums.add_aligned_gaussians,
-            (np.zeros(7), X, A[0, :, :1], X[:, :1], heights[:1]),
+            (np.zeros(7), X, A[1], A[0, :, :1], X[:, :1], heights[:1]),
         ),
         (_numba.gaussian_sums.add_affine_square, (np.zeros(7), X[0], 0.3, 0.2)),
         (_numba.kernel_rows.kernel_row, (np.zeros(7), X, centres[0], scales)),
@@ -321,7 +335,10 @@ def test_compiled_kernels_equal_their_python_source():
             _numba.gaussian_draws.place_balls,
             (centres, A[:, 0, 0].copy(), np.array([2, 0, 2]), centres),
         ),
-        (_numba.gaussian_draws.add_rows, (np.zeros((3, 7)), rows, np.array([2, 0, 2]))),
+        (
+            _numba.gaussian_draws.place_alike,
+            (centres, A[0], np.array([2, 0, 2]), rows[:, :2].copy()),
+        ),
         (_numba.gaussian_draws.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
         (_numba.gaussian_sums.shifted, (A[0], centres[0], 1)),
         (_numba.kernel_rows.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
@@ -329,7 +346,7 @@ def test_compiled_kernels_equal_their_python_source():
             _numba.gaussian_sums.mahalanobis,
             (np.zeros(3), np.zeros(3), six, 2, 5, six[:, 0], six[:, :6]),
         ),
-        (_numba.sobol_net.scrambled_net, (np.empty((9, 2)), *net_arguments(rng))),
+        (_numba.sobol_net.scrambled_net, (np.empty((2, 9)), *net_arguments(rng))),
         (_numba.simplex_qp.leading_dot, (heights, rates, 3)),
         (_numba.gaussian_products.product_root, (np.zeros((2, 2)), A[0], A[1] @ A[1].T)),
         (_numba.parabolas.quadratic_features, (centres, A[0], 0.25)),
@@ -424,7 +441,7 @@ def test_compiled_simplex_qp_equals_its_python_source(programme, monkeypatch):
 
     def solve():
         w, active = np.zeros(n), np.zeros(n, np.intp)
-        return w, *_numba.simplex_qp.solve(K, c, w, np.zeros((n + 2, n)), active, 0, n, 0.0, 3)
+        return w, *_numba.simplex_qp.solve(K, c, w, np.zeros((n + 5, n)), active, 0, n, 0.0, 3)
 
     compiled = solve()
     oracles.run_by_python(_numba.simplex_qp, monkeypatch)

@@ -122,3 +122,15 @@ def test_divided_by_singular_covariances(seed, d, rank):
     S = (D[:, None] * A) @ (D[:, None] * A).T
     p = skh.GaussianMixture([1.0, 1.0], rng.normal(size=(2, d)), [S, S])
     np.testing.assert_allclose((S @ p.divided(S))[0] / D[:, None] / D, A @ A.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", oracles.KINDS)
+def test_far_points_are_those_beyond_a_distance_from_their_components(kind):
+    rng = np.random.default_rng(0)
+    p = oracles.random_mixture(9, 3, rng, kind)
+    x, component = rng.normal(size=(40, 3)) + p.mean, rng.integers(0, 9, 40)
+    off, S = x - p.means[component], p.covariance_matrices[component]
+    square = (off * np.linalg.solve(S, off[..., None])[..., 0]).sum(axis=1)
+    far = p.densities.far(np.median(square), x, component)
+    np.testing.assert_array_equal(far, square > np.median(square))
+    assert p.densities.far(1.001 * square.max(), x, component) is None

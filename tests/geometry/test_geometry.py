@@ -124,6 +124,15 @@ def test_mean_rotation_across_half_a_turn():
     np.testing.assert_allclose(rotation.mean(centre @ rotation.exp(pairs)), centre, atol=1e-12)
 
 
+@pytest.mark.parametrize("spread", [1e-6, 0.3, 1.0])
+def test_mean_rotation_balances_the_rotations_to_all_others(spread):
+    rng = np.random.default_rng(0)
+    R, w = rotation.exp(spread * rng.normal(size=(40, 3))), rng.dirichlet(np.ones(40))
+    M = rotation.mean(R, w)
+    np.testing.assert_allclose(M.T @ M, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(w @ rotation.log(M.T @ R), 0.0, atol=1e-14)
+
+
 def test_mean_angle_across_half_a_turn():
     chart = Angles(2, angles=[1])
     states = np.array([[0.0, np.pi - 0.1], [1.0, -np.pi + 0.3], [5.0, np.pi]])

@@ -24,6 +24,7 @@ from skh.models.uav_navigation.camera import project
 from skh.models.uav_navigation.model import INNOVATIONS, REPORT
 from skh.models.uav_navigation.parameters import GRAVITY
 from skh.models.uav_navigation.tracks import FLAT_SLOPE, assign, ray_is_flat
+from skh.models.uav_navigation.turn_kernels import measure_turn
 from skh.scores import pose_estimate
 
 Q = Parameters()
@@ -181,7 +182,7 @@ def test_a_measured_turn_is_a_kalman_update_of_each_axis(rows):
     (m, _), (_, P), (h, k) = random_filters(5, 6), random_filters(5, 2), (0.3, 0.7)
     C, y = P[:, [0, 0, 1], [0, 1, 1]], np.random.default_rng(1).normal(size=(rows, 3))
     new_m, new_C = np.empty_like(m), np.empty_like(C)
-    nis, S = uav_kernels.measure_turn(new_m, new_C, m, C, y, h, k, 0.2)
+    nis, S = measure_turn(new_m, new_C, m, C, y, h, k, 0.2)
     residual = y - h * m[:, :3] - k * m[:, 3:]
     np.testing.assert_allclose(nis, (residual**2).sum(axis=1) / S, rtol=1e-12)
     H, noise = np.array([[h, k]]), np.array([[0.2]])

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._numba.chebyshev import FIRST, place_in_box, set_polynomials, set_rows
+from skh._numba.chebyshev import place_in_box, set_rows
+from skh._numba.chebyshev_on_line import set_values_and_slopes
 from skh._numba.compiling import compiled, full_vectors, inlined, summing
 from skh._numba.exponential import exp, exp_of
 from skh._numba.kernel_rows import add_square
+from skh._numba.pair_forces import LANES
 from skh._numba.plane_table import CELL
 from skh._numba.vectors import add_scaled, dot, fill, multiply, total, triple_dot
 
@@ -159,21 +161,15 @@ def attraction_skewed(G, X, w, A, b, heights):
     return result
 
 
-@compiled
-def attraction_on_line(G, X, w, A, b, heights, table, box, groups):  # pragma: no cover - intrinsic
-    """`attraction_along_axes` by interpolation in an interval; outside it bumps are summed up."""
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    n, result = table.size, 0.0
-    T, D = np.empty((2, max(n, FIRST)))
+@inlined
+def attraction_on_line(G, X, w, A, b, heights, table, box):
+    """`attraction_along_axes` in one dimension by interpolation."""
+    n, result = (w.size + LANES - 1) // LANES * LANES, 0.0
+    value, slope = np.zeros(n), np.zeros(n)
+    set_values_and_slopes(value, slope, X, A, b, heights, table, box)
     for i in range(w.size):
-        _, t = place_in_box(X, i, box)
-        if abs(t) <= 1.0:
-            set_polynomials(T, D, t)
-            result += 2.0 * w[i] * dot(table, T[:n])
-            G[0, i] -= 2.0 * w[i] * dot(table, D[:n]) / box[1, 1]
-        else:
-            one = slice(i, i + 1)
-            result += attraction_along_axes(G[:, one], X[:, one], w[one], A, b, heights, groups)
+        result += 2.0 * w[i] * value[i]
+        G[0, i] -= 2.0 * w[i] * slope[i]
     return result
 
 
@@ -195,7 +191,7 @@ def set_powers(T, D, t):
 
 @summing
 def attraction_in_cells(G, X, w, A, b, heights, table, box, groups):  # pragma: no cover - intrinsic
-    """`attraction_on_line` in a box of the plane, by polynomials of cells (cells, cells, i, j)."""
+    """`attraction_along_axes` in a box of the plane, by polynomials of cells (cells, cells, i, j)."""
     T, D, U, V = np.empty((4, CELL), np.float32)
     p, q = np.empty((2, CELL), np.float32)
     result = 0.0
@@ -228,7 +224,7 @@ def attraction(G, X, w, A, b, heights, table, box, groups):
     if table.ndim == 4:
         return attraction_in_cells(G, X, w, A, b, heights, table, box, groups)
     if table.ndim == 1:
-        return attraction_on_line(G, X, w, A, b, heights, table, box, groups)
+        return attraction_on_line(G, X, w, A, b, heights, table, box)
     if A.ndim == 2:
         return attraction_along_axes(G, X, w, A, b, heights, groups)
     if A.shape[1] == 6:

@@ -1,4 +1,4 @@
-"""The mean map by Chebyshev interpolation in one or two dimensions.
+"""The mean map by Chebyshev interpolation in two dimensions; in one see `chebyshev_on_line`.
 
 A sum of Gaussian bumps is smooth.  Its polynomial takes one multiplication per node, where the sum
 takes an exponential per bump; see `kernels.interpolation`.
@@ -6,12 +6,7 @@ takes an exponential per bump; see `kernels.interpolation`.
 
 from __future__ import annotations
 
-from math import cos, pi
-
-import numpy as np
-
-from skh._numba.compiling import compiled, full_vectors, inlined, summing
-from skh._numba.exponential import exp
+from skh._numba.compiling import inlined
 
 FIRST = 16  # polynomials that are found one after the other
 
@@ -49,35 +44,8 @@ def set_rows(p, q, T, D, table):
 
 @inlined
 def place_in_box(X, i, box):
-    """Coordinates of point ``i`` in a box (2, 2), its centre and half-widths: -1 to 1 inside.
-
-    A line is the second axis of a box.
-    """
-    d = len(X)
-    t = (X[0, i] - box[0, 0]) / box[1, 0] if d == 2 else 0.0
-    return t, (X[d - 1, i] - box[0, 1]) / box[1, 1]
-
-
-@compiled
-def reach(A, X):
-    """The largest rate of bumps on a line, and the least and largest of its points ``X`` (1, n)."""
-    rate, low, high = 0.0, X[0, 0], X[0, 0]
-    for m in range(A.shape[1]):
-        rate = max(rate, A[0, m])
-    for i in range(X.shape[1]):
-        low, high = min(low, X[0, i]), max(high, X[0, i])
-    return rate, low, high
-
-
-@summing
-def value_on_line(x, A, b, heights):  # pragma: no cover - intrinsic
-    """Sum of bumps at a point of a line."""
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    value = 0.0
-    for k in range(heights.size):
-        e = A[0, k] * x - b[0, k]
-        value += heights[k] * exp(-0.5 * e * e)
-    return value
+    """Coordinates of point ``i`` in a box (2, 2), its centre and half-widths: -1 to 1 inside."""
+    return (X[0, i] - box[0, 0]) / box[1, 0], (X[1, i] - box[0, 1]) / box[1, 1]
 
 
 @compiled
@@ -87,33 +55,3 @@ def chebyshev_nodes(centre, half, m):
     for i in range(m):
         x[i] = centre + half * cos(pi * (i + 0.5) / m)
     return x
-
-
-@compiled
-def values_at_nodes(A, b, heights, centre, half, m):
-    """Sums of bumps at the m Chebyshev nodes of an interval."""
-    values, x = np.empty(m), chebyshev_nodes(centre, half, m)
-    for i in range(m):
-        values[i] = value_on_line(x[i], A, b, heights)
-    return values
-
-
-@compiled
-def values_on_line(X, A, b, heights, table, box):  # pragma: no cover - intrinsic
-    """Sums of bumps at points ``X`` (1, n): Clenshaw's recurrence, outside the box term by term."""
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    n = X.shape[1]
-    t, first, second = np.empty(n), np.zeros(n), np.zeros(n)
-    for i in range(n):
-        t[i] = (X[0, i] - box[0, 1]) / box[1, 1]
-    for k in range(table.size - 1, 0, -1):
-        c = table[k]
-        for i in range(n):
-            second[i] = c + 2.0 * t[i] * first[i] - second[i]
-        first, second = second, first
-    for i in range(n):
-        second[i] = table[0] + t[i] * first[i] - second[i]
-    for i in range(n):
-        if not abs(t[i]) <= 1.0:
-            second[i] = value_on_line(X[0, i], A, b, heights)
-    return second

@@ -171,31 +171,6 @@ def log_densities_along_axes(out, x, means, roots, heights):
 
 
 @compiled
-def are_within_along_axes(within, square, x, means, roots, component):
-    """Set whether ``sum_j (roots[j, k] (x[i, j] - means[j, k]))^2 <= square``, k = component[i]."""
-    last = roots.shape[1] - 1
-    for i in range(len(x)):
-        k, total = component[i], 0.0
-        for j in range(x.shape[1]):
-            e = roots[j, min(k, last)] * (x[i, j] - means[j, k])
-            total += e * e
-        within[i] = total <= square
-
-
-@compiled
-def are_within(within, square, x, means, roots, component):
-    """Set whether ``|roots[:, :, k] (x[i] - means[:, k])|^2 <= square``, k = component[i]."""
-    for i in range(len(x)):
-        k, total = component[i], 0.0
-        for r in range(x.shape[1]):
-            e = 0.0
-            for j in range(x.shape[1]):
-                e += roots[r, j, k] * (x[i, j] - means[j, k])
-            total += e * e
-        within[i] = total <= square
-
-
-@compiled
 def log_densities_skewed(out, x, means, roots, used, heights):
     """``out[i, k] = heights[k] - |roots[:, :, k] (x[i] - means[:, k])|^2 / 2``, (n, K).
 

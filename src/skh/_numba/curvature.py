@@ -12,15 +12,13 @@ approximation of Quiñonero-Candela and Rasmussen (2005), inverted by Woodbury's
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 
-from skh._numba.compiling import compiled, full_vectors, inlined, summing
+from skh._numba.compiling import compiled, full_vectors, inlined
+from skh._numba.factor import factorize
 from skh._numba.kernel_rows import squared_distances, transposed
 from skh._numba.nested_scales import add_curvatures, weights_of
 from skh._numba.plane_table import set_products
-from skh._numba.simplex_qp import leading_dot
 from skh._numba.vectors import add_scaled, dot, fill, set_scaled
 
 CURVATURE_DAMPING = 0.5  # relative to those of single points; with less, points overshoot
@@ -42,15 +40,6 @@ def set_curvatures(row, q, X, first, last, c, groups):
         add_curvatures(row, q, group[0], weights_of(group), c.size)
 
 
-@summing
-def factorize(C, n):
-    """Replace the lower triangle of positive definite ``C[:n, :n]`` by its Cholesky factor."""
-    for i in range(n):
-        for j in range(i):
-            C[i, j] = (C[i, j] - leading_dot(C[i], C[j], j)) / C[j, j]
-        C[i, i] = sqrt(C[i, i] - leading_dot(C[i], C[i], i))
-
-
 @compiled
 def curvature_factor(X, groups):
     """Cholesky factor of the curvatures of all pairs, regularised by a share of the diagonal."""
@@ -61,12 +50,12 @@ def curvature_factor(X, groups):
             c[k] = X[k, i]
         set_curvatures(C[i, : i + 1], q[: i + 1], X, none, i + 1, c, groups)
         C[i, i] *= 1.0 + CURVATURE_DAMPING
-    factorize(C, N)
+    factorize(C)
     return C
 
 
 @compiled
-def solve_rows(L, B):  # pragma: no cover - intrinsic
+def divide_rows(L, B):  # pragma: no cover - intrinsic
     """``B <- L^-1 B``."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     for i in range(len(B)):
@@ -132,8 +121,8 @@ def inverse_curvatures(X, groups):
         for j in range(rows):
             L[i, j] = far[i, j * step] if j < landmarks else 0.0
         L[i, i] = (1.0 + JITTER) * alone
-    factorize(L, rows)
-    solve_rows(L, far)
+    factorize(L)
+    divide_rows(L, far)
     own, product, covered = np.empty((rows, m)), np.empty((rows, m)), np.empty((m, m))
     for g in range(G):
         for i in range(rows):
@@ -152,8 +141,8 @@ def inverse_curvatures(X, groups):
     set_products(L, far, corrected)
     for i in range(rows):
         L[i, i] += 1.0
-    factorize(L, rows)
-    solve_rows(L, corrected)
+    factorize(L)
+    divide_rows(L, corrected)
     return near, corrected
 
 

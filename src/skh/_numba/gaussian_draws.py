@@ -10,15 +10,6 @@ from skh._numba.kernel_rows import BLOCK, count_blocks
 
 
 @compiled
-def add_rows(out, rows, index):
-    """``out += rows[index]`` without a temporary array."""
-    for b in prange(count_blocks(index.size)):
-        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
-            for j in range(out.shape[1]):
-                out[i, j] += rows[index[i], j]
-
-
-@compiled
 def place_balls(means, sd, index, z):
     """``means[index] + sd[index] z`` row by row; ``sd`` is (K,), or (1,) if shared."""
     out = np.empty(z.shape)
@@ -43,4 +34,18 @@ def place_rows(means, L, index, z):
                 for c in range(z.shape[1]):
                     total += L[k, j, c] * z[i, c]
                 out[i, j] = total
+    return out
+
+
+@compiled
+def place_alike(means, L, index, z):
+    """``means[index] + L z`` row by row, for one factor ``L`` (d, d)."""
+    out = np.empty(z.shape)
+    for b in prange(count_blocks(index.size)):
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
+            for j in range(z.shape[1]):
+                total = 0.0
+                for c in range(z.shape[1]):
+                    total += L[j, c] * z[i, c]
+                out[i, j] = means[index[i], j] + total
     return out

@@ -8,8 +8,17 @@ import numpy as np
 from numba import prange
 
 from skh._numba.compiling import compiled, full_vectors, inlined
-from skh._numba.kernel_rows import BLOCK, add_exp, add_square, count_blocks, squared_distances
-from skh._numba.vectors import add_scaled, fill
+from skh._numba.eigen import eigen
+from skh._numba.kernel_rows import (
+    BLOCK,
+    add_exp,
+    add_square,
+    count_blocks,
+    squared_distances,
+    transposed,
+)
+from skh._numba.products import congruent, product
+from skh._numba.vectors import add_scaled, copy_rows, fill
 
 
 @compiled
@@ -92,8 +101,9 @@ def add_affine_square(q, x, a, b):
 
 
 @compiled
-def add_aligned_gaussians(out, X, A, b, heights):
-    """``out[m] += sum_i heights[i] exp(-|A[:, i] * X[:, m] - b[:, i]|^2 / 2)``."""
+def add_aligned_gaussians(out, X, axes, A, b, heights):
+    """``out[m] += sum_i heights[i] exp(-|A[:, i] * (axes X)[:, m] - b[:, i]|^2 / 2)``."""
+    X = product(axes, X)
     for block in prange(count_blocks(out.size)):
         lo, hi = block * BLOCK, min((block + 1) * BLOCK, out.size)
         q = np.empty(hi - lo)
@@ -105,17 +115,29 @@ def add_aligned_gaussians(out, X, A, b, heights):
 
 
 @compiled
-def set_aligned_bumps(A, b, heights, weights, means, S, scales):
-    """Set the bumps of all scales and components (K, d) with variances S (K, d), or (1, d)."""
+def set_aligned_mean_map(
+    A, b, heights, turn, along, variances, T, S, sizes, weights, means, scales
+):
+    """Set the bumps of all scales and components in the axes of their covariance ``T S T'``.
+
+    The axes are the rows of ``turn``.  Means (K, d) of T x along them, and variances (K, d), or
+    (1, d), which are those of S times ``sizes``, are set as well.
+    """
+    values, axes = eigen(congruent(S, transposed(T)))
+    copy_rows(turn, transposed(axes))
+    copy_rows(along, product(product(means, transposed(T)), axes))
     K, d = means.shape
-    last = len(S) - 1
+    last = sizes.size - 1
+    for k in range(sizes.size):
+        for j in range(d):
+            variances[k, j] = sizes[k] * max(values[j], 0.0)
     for s in range(scales.shape[1]):
         variance = 0.5 / scales[0, s]
         for k in range(K):
             m, share = s * K + k, 1.0
             for j in range(d):
-                total = variance + S[min(k, last), j]
+                total = variance + variances[min(k, last), j]
                 A[j, m] = 1.0 / sqrt(total)
-                b[j, m] = A[j, m] * means[k, j]
+                b[j, m] = A[j, m] * along[k, j]
                 share *= variance / total
             heights[m] = scales[1, s] * weights[k] * sqrt(share)

@@ -6,14 +6,22 @@ import numpy as np
 
 from skh._numba.compiling import compiled, inlined
 from skh._numba.curvature import curvature_factor, solve_near_and_far
+from skh._numba.factor import solve_rows
 from skh._numba.mmd_energy import energy
-from skh._numba.simplex_qp import backward, forward
 from skh._numba.vectors import add_scaled, copy_rows, dot, set_scaled, set_sum
 
 MEMORY = 10  # pairs of steps and gradient changes that L-BFGS keeps
 SUFFICIENT = 1e-4  # of the Armijo condition: required share of the predicted decrease
 TRIALS = 20  # backtracking steps at most
-SINGLE_ROUNDING = 1e-8  # of the energy of pairs in single precision
+DOUBLE_ROUNDING, SINGLE_ROUNDING = 1e-14, 1e-8  # of the energy of pairs in either precision
+
+
+@inlined
+def divide(v, w, a):
+    """``v /= a w`` in each row; zero where w is."""
+    for k in range(len(v)):
+        for i in range(w.size):
+            v[k, i] = v[k, i] / (a * w[i]) if w[i] > 0.0 else 0.0
 
 
 @compiled
@@ -22,18 +30,13 @@ def precondition(v, w, near, far):
 
     K is given by its Cholesky factor ``near``, or its inverse by `solve_near_and_far`.
     """
-    N = w.size
-    part = np.empty(N)
-    for k in range(len(v)):
-        for i in range(N):
-            part[i] = v[k, i] / w[i] if w[i] > 0.0 else 0.0
-        if near.ndim == 2:  # known at compile time
-            forward(near, N, part)
-            backward(near, N, part)
-        else:
-            solve_near_and_far(part, near, far)
-        for i in range(N):
-            v[k, i] = 0.5 * part[i] / w[i] if w[i] > 0.0 else 0.0
+    divide(v, w, 1.0)
+    if near.ndim == 2:  # known at compile time
+        solve_rows(near, v)
+    else:
+        for k in range(len(v)):
+            solve_near_and_far(v[k], near, far)
+    divide(v, w, 2.0)
 
 
 @inlined
@@ -75,11 +78,12 @@ def descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free
     points' features, since the rest of it vanishes with the MMD.  Its inverse, averaged over
     coordinates (see `precondition`), is the initial one of L-BFGS.  Steps are shortened by
     quadratic interpolation until the Armijo condition holds, with the mean slope in place of a
-    difference of energies that is rounding in single precision (Hager and Zhang, 2005).
+    difference of energies that is rounding (Hager and Zhang, 2005).
     """
     d, N = X.shape
     x, y, g, h = X.copy(), np.empty((d, N)), np.empty((d, N)), np.empty((d, N))
     steps, changes, rho = np.empty((MEMORY, d * N)), np.empty((MEMORY, d * N)), np.empty(MEMORY)
+    rounding = SINGLE_ROUNDING if groups.itemsize == 4 else DOUBLE_ROUNDING
     direction = np.empty(d * N)
     f = energy(g, x, w, groups, A, b, heights, table, box)
     project(g, free)
@@ -96,7 +100,7 @@ def descend(X, w, groups, A, b, heights, table, box, near, far, iterations, free
             set_sum(y.reshape(d * N), x.reshape(d * N), direction, length)
             value = there = energy(h, y, w, groups, A, b, heights, table, box)
             project(h, free)
-            if groups.itemsize == 4 and abs(value - f) < SINGLE_ROUNDING:
+            if abs(value - f) < rounding:
                 there = f + 0.5 * length * (slope + dot(direction, h.reshape(d * N)))
             if there <= f + SUFFICIENT * length * slope:
                 break

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
+from math import exp, log
 
 import numpy as np
 
 from skh._numba.compiling import compiled, inlined, strict
 from skh._numba.eigen import eigen
 from skh._numba.extrema import highest
+from skh._numba.factor import factorize
 from skh._numba.kernel_rows import set_exp, transposed
 from skh._numba.products import congruent, product
-from skh._numba.simplex_qp import backward, forward, leading_dot
+from skh._numba.simplex_qp import backward, forward
 from skh._numba.spreads import regular_root
-from skh._numba.vectors import add_scaled, copy_rows, dot, fill, total
+from skh._numba.vectors import add_scaled, copy_rows, dot, fill, total, triple_dot
 
 UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
 MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
@@ -77,14 +78,14 @@ def set_information(F, x, w, level, posterior, heaviest, depth, pooled, jitter, 
     centred, P = centred_and_covariance(x, w)
     L, T = regular_root(P, x, jitter)
     m, d = heaviest.size, len(P)
-    some, values, share = np.empty((m, d)), np.empty(m), np.empty(min(m, centres))
+    some, values, share = np.empty((d, m)), np.empty(m), np.empty(min(m, centres))
     for k in range(m):
         values[k] = level[heaviest[k]]
         for j in range(d):
-            some[k, j] = centred[heaviest[k], j]
+            some[j, k] = centred[heaviest[k], j]
     for k in range(share.size):
         share[k] = posterior[heaviest[k]]
-    z, size = product(some, transposed(T)), total(share)
+    z, size = product(T, some), total(share)
     for k in range(share.size):
         share[k] /= size
     seen, axes = eigen(congruent(pooled, L))
@@ -116,26 +117,32 @@ def expected_information(seen, axes, depth):
     return product(scaled, transposed(axes))
 
 
-@compiled
+@inlined
 def fitted_information(z, values, seen, axes, depth, share, T):
     """The information of the function fitted to ``values`` at z, in the coordinates x = T^-1 z.
 
-    The second result is that of `mean_curvature`.
+    Points z are (d, m).  The second result is that of `mean_curvature`.
     """
     S = expected_information(seen, axes, depth)
-    moved = product(z, S)
-    F, regular = mean_curvature(moved, product(moved, transposed(z)), S, values, share)
+    moved = product(S, z)
+    F, regular = mean_curvature(moved, product(transposed(z), moved), S, values, share)
     return congruent(F, T), regular
 
 
 @inlined
-def set_bumps(bumps, q, total):
-    """Set covariances of the departure from a parabola, for products ``q`` of the points."""
+def set_bumps(bumps, q, total, whole):
+    """Set covariances of the departure from a parabola, for products ``q`` of the points.
+
+    The lower triangle will do, but for some ``whole`` rows.
+    """
     rate, height = 0.5 / (SQUARED_LENGTH * total), (1.0 + total) ** 2
+    squares = np.empty(len(q))
     for i in range(len(q)):
-        row = bumps[i]
+        squares[i] = q[i, i]
+    for i in range(len(q)):
+        row = bumps[i] if i < whole else bumps[i, : i + 1]
         for j in range(row.size):
-            row[j] = max(q[i, i] + q[j, j] - 2.0 * q[i, j], 0.0)
+            row[j] = max(squares[i] + squares[j] - 2.0 * q[i, j], 0.0)
         set_exp(row, row, height, rate)
 
 
@@ -146,14 +153,10 @@ def regression(A, values, alpha):
     Return the log marginal likelihood, NaN if A is not positive definite; A becomes its factor.
     """
     n, evidence = len(A), 0.0
+    if not factorize(A):
+        return np.nan
     for i in range(n):
-        row = A[i]
-        forward(A, i, row)
-        pivot = row[i] - leading_dot(row, row, i)
-        if not pivot > 0.0:
-            return np.nan
-        row[i] = sqrt(pivot)
-        evidence -= log(row[i])
+        evidence -= log(A[i, i])
         alpha[i] = values[i]
     forward(A, n, alpha)
     evidence -= 0.5 * dot(alpha, alpha)
@@ -161,26 +164,26 @@ def regression(A, values, alpha):
     return evidence
 
 
-@compiled
+@inlined
 def mean_curvature(moved, q, S, values, share):
     """Minus the mean Hessian of the likelier fit, at the first points, weighted by ``share``.
 
-    ``moved`` (m, d) are the points times the metric ``S``, ``q`` (m, m) their products with the
+    ``moved`` (d, m) are the points times the metric ``S``, ``q`` (m, m) their products with the
     points.  The second result says whether both covariances were positive definite.
     """
-    (m, d), trace = moved.shape, 0.0
+    (d, m), trace = moved.shape, 0.0
     for j in range(d):
         trace += S[j, j]
     plain, bumps, bumpy = np.empty((m, m)), np.empty((m, m)), np.empty((m, m))
-    set_bumps(bumps, q, trace)
+    set_bumps(bumps, q, trace, share.size)
     largest = 0.0
     for i in range(m):
-        for j in range(m):
+        for j in range(i + 1):
             plain[i, j] = 0.5 * (1.0 + trace + q[i, j]) ** 2
         largest = max(largest, plain[i, i])
     for i in range(m):
         plain[i, i] += (ACCURACY * (1.0 - values[i])) ** 2 + REGRESSION_JITTER * largest
-        for j in range(m):
+        for j in range(i + 1):
             bumpy[i, j] = plain[i, j] + bumps[i, j]
     alpha, other, F = np.empty(m), np.empty(m), np.empty((d, d))
     fill(F.reshape(d * d), 0.0)
@@ -188,17 +191,10 @@ def mean_curvature(moved, q, S, values, share):
     if other_evidence > evidence:
         alpha = other
         add_bumps(F, moved, S, alpha, bumps, share, SQUARED_LENGTH * trace)
-    for i in range(m):
-        add_product(F, moved[i], moved[i], -alpha[i])
+    for r in range(d):
+        for c in range(d):
+            F[r, c] -= triple_dot(alpha, moved[r], moved[c])
     return F, evidence + other_evidence == evidence + other_evidence
-
-
-@compiled
-def add_product(F, u, v, a):
-    """``F += a u v'``."""
-    for r in range(u.size):
-        for c in range(v.size):
-            F[r, c] += a * u[r] * v[c]
 
 
 @inlined
@@ -207,21 +203,20 @@ def add_bumps(F, moved, S, alpha, bumps, share, length2):
 
     Here e = u - v for two points; the coefficients of v v' are added to ``alpha``.
     """
-    total, sum_of_v, weights = 0.0, np.empty(len(S)), np.empty(alpha.size)
-    fill(weights, 0.0)
+    d, m, sum_of_all = len(moved), alpha.size, 0.0
+    weights, row, u, v = np.zeros(m), np.empty(m), np.empty(d), np.empty(d)
     for i in range(share.size):
-        u, row = moved[i], 0.0
-        fill(sum_of_v, 0.0)
-        for j in range(alpha.size):
-            weight = share[i] * bumps[i, j] * alpha[j] / length2
-            row += weight
-            weights[j] += weight
-            add_scaled(sum_of_v, moved[j], weight)
-        add_product(F, u, u, -row / length2)
-        add_product(F, u, sum_of_v, 1.0 / length2)
-        add_product(F, sum_of_v, u, 1.0 / length2)
-        total += row
-    for j in range(alpha.size):
+        for j in range(m):
+            row[j] = share[i] * bumps[i, j] * alpha[j] / length2
+            weights[j] += row[j]
+        size = total(row)
+        for r in range(d):
+            u[r], v[r] = moved[r, i], dot(row, moved[r])
+        for r in range(d):
+            for c in range(d):
+                F[r, c] += (u[r] * v[c] + v[r] * u[c] - size * u[r] * u[c]) / length2
+        sum_of_all += size
+    for j in range(m):
         alpha[j] += weights[j] / length2
-    for r in range(len(S)):
-        add_scaled(F[r], S[r], total)
+    for r in range(d):
+        add_scaled(F[r], S[r], sum_of_all)

@@ -69,17 +69,3 @@ def set_unit_coordinates(L, T, metric):
     if regular:
         invert_lower(T, L)
     return regular
-
-
-@compiled
-def set_aligned_components(turn, along, variances, T, S, sizes, means):
-    """Set the axes of the covariance ``T S T'``, one per row, means (K, d) of T x along them.
-
-    Variances (K, d), or (1, d), are those of S times ``sizes``.
-    """
-    values, axes = eigen(congruent(S, transposed(T)))
-    copy_rows(turn, transposed(axes))
-    copy_rows(along, product(product(means, transposed(T)), axes))
-    for k in range(sizes.size):
-        for j in range(values.size):
-            variances[k, j] = sizes[k] * max(values[j], 0.0)

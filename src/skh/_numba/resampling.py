@@ -134,19 +134,21 @@ def set_ends(ends, shares):
 
 
 @compiled
-def choose_in_rows(chosen, log_shares, u):
-    """Inverse transform in rows of unnormalised log-probabilities.
+def choose_in_rows(chosen, log_shares, order, u):
+    """Inverse transform in rows of unnormalised log-probabilities, components in ``order``.
 
     Shares are summed up one by one in the part in which the level falls, others side by side.
     """
     n, K = log_shares.shape
-    shares, ends = np.empty(K), np.empty((K + PART - 1) // PART)
+    unordered, shares, ends = np.empty(K), np.empty(K), np.empty((K + PART - 1) // PART)
     for i in range(n):
         row = log_shares[i]
         top = highest(row)
         for k in range(K):
             row[k] -= top
-        set_exp(shares, row, 1.0, -1.0)
+        set_exp(unordered, row, 1.0, -1.0)
+        for k in range(K):
+            shares[k] = unordered[order[k]]
         set_ends(ends, shares)
         level, part = u[i] * ends[-1], 0
         while part < ends.size - 1 and ends[part] <= level:
@@ -154,7 +156,7 @@ def choose_in_rows(chosen, log_shares, u):
         reached = ends[part - 1] if part > 0 else 0.0
         for k in range(part * PART, min((part + 1) * PART, K)):
             if shares[k] > LEAST_CHANCE:
-                chosen[i] = k  # the last one if rounding keeps the sum below the level
+                chosen[i] = order[k]  # the last one if rounding keeps the sum below the level
                 reached += shares[k]
                 if reached > level:
                     break

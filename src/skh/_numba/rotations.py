@@ -10,7 +10,6 @@ from skh._numba.compiling import compiled
 
 SMALL = 0.1  # radians; below it series replace quotients of small numbers
 ANGLE_ROUNDING = 1e-12  # radians; smaller steps of a mean end the iteration
-GAUSS_NEWTON_STEPS, STEP_ROUNDING = 50, 1e-15  # of a mean rotation; radians
 MOST_STEPS = 1_000  # of a mean; usually two, more if weights are spread round the circle
 
 
@@ -194,26 +193,6 @@ def between(A, R):
         product_transposed(turn, A[each * i], R[i])
         out[i, 0], out[i, 1], out[i, 2] = one_log(turn)
     return out
-
-
-@compiled
-def mean_rotation(M, R, w):
-    """Weighted mean of rotations (n, 3, 3) by Gauss-Newton steps from ``M``."""
-    turn, step = np.empty((3, 3)), np.empty(3)
-    for _ in range(GAUSS_NEWTON_STEPS):
-        step[0] = step[1] = step[2] = 0.0
-        for i in range(len(R)):
-            product_transposed(turn, M, R[i])
-            x, y, z = one_log(turn)
-            step[0] += w[i] * x
-            step[1] += w[i] * y
-            step[2] += w[i] * z
-        one_exp(turn, step)
-        before, M = M, np.empty((3, 3))
-        product(M, before, turn)
-        if max(abs(step[0]), abs(step[1]), abs(step[2])) < STEP_ROUNDING:
-            break
-    return M
 
 
 @compiled

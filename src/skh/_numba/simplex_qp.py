@@ -2,7 +2,8 @@
 
 The active points are ``active[:a]``, in the order of the rows of the Cholesky factor ``L[:a, :a]``
 of Q = K + 11' restricted to them.  The last two rows of ``L`` are L^-1 c and L^-1 1, updated with
-the factor.
+the factor; the `SCRATCH` rows before them are for intermediate results, as allocating memory for
+few numbers takes longer than the sums.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from math import hypot, sqrt
 import numpy as np
 
 from skh._numba.compiling import inlined, summing
-from skh._numba.vectors import total
+from skh._numba.vectors import fill, total
 
 # Both are relative to a kernel with diagonal 1.  A vertex whose pivot is below PIVOT is numerically
 # an affine combination of the active ones.  GRADIENT must be >= PIVOT: then a weight vanishes
@@ -23,6 +24,7 @@ GRADIENT = 1e-14
 # Residual below which the affine minimiser is not refined; well below GRADIENT.
 WEIGHT_ROUNDING = 1e-15
 ROUNDS = 3  # of refinement
+SCRATCH = 3  # rows
 
 
 @summing
@@ -52,13 +54,11 @@ def backward(L, a, b):
 
 
 @inlined
-def join(c, L, active, a, j, q, pivot):
-    """Make vertex j active; its row of the factor is (q, sqrt(pivot))."""
-    for i in range(a):
-        L[a, i] = q[i]
+def join(c, L, active, a, j, pivot):
+    """Make vertex j active; its row of the factor is already there, but for sqrt(pivot)."""
     L[a, a] = sqrt(pivot)
-    L[-2, a] = (c[j] - leading_dot(q, L[-2], a)) / L[a, a]
-    L[-1, a] = (1.0 - leading_dot(q, L[-1], a)) / L[a, a]
+    L[-2, a] = (c[j] - leading_dot(L[a], L[-2], a)) / L[a, a]
+    L[-1, a] = (1.0 - leading_dot(L[a], L[-1], a)) / L[a, a]
     active[a] = j
     return a + 1
 
@@ -115,8 +115,9 @@ def affine_minimiser(K, c, L, active, a, n, rounds):
     Also returns the level of the gradient, K v - c = nu - 1.  Iterative refinement with K makes the
     result independent of the number of updates of the factor, given several ``rounds``.
     """
-    ones, rest = L[-1, :a], L[-2, :a].copy()
-    v, nu, missing = np.zeros(a), 0.0, 1.0
+    ones, rest, v, nu, missing = L[-1, :a], L[-3, :a], L[-4, :a], 0.0, 1.0
+    for i in range(a):
+        rest[i], v[i] = L[-2, i], 0.0
     for r in range(rounds):
         change = (missing - leading_dot(rest, ones, a)) / leading_dot(ones, ones, a)
         nu += change
@@ -181,13 +182,13 @@ def enter(K, c, w, L, active, a, j):
     moved until one of them vanishes; that point is dropped, and j is tried again.
     """
     while True:
-        q = np.empty(a)
+        q = L[a]
         for i in range(a):
             q[i] = K[j, active[i]] + 1.0
         forward(L, a, q)
         pivot = K[j, j] + 1.0 - leading_dot(q, q, a)
         if pivot > PIVOT or a == 0:
-            return join(c, L, active, a, j, q, pivot)
+            return join(c, L, active, a, j, pivot)
         backward(L, a, q)
         move, row = first_emptied(w, active, a, q)
         for i in range(a):
@@ -202,7 +203,7 @@ def steepest(K, c, w, n, tried, level):
     """The vertex of zero weight with the lowest gradient, if below ``level``; or -1."""
     best, j = level, -1
     for i in range(n):
-        if w[i] == 0.0 and not tried[i]:
+        if w[i] == 0.0 and tried[i] == 0.0:
             g = leading_dot(K[i], w, n) - c[i]
             if g < best:
                 best, j = g, i
@@ -218,16 +219,16 @@ def solve(K, c, w, L, active, a, n, level, rounds):
     call) and the objective.  A vertex that is dropped as soon as it enters, because its gain is
     below rounding, is not tried again before another one has made progress.
     """
-    tried = np.zeros(n, np.bool_)
+    tried = L[-5, :n]
+    fill(tried, 0.0)
     for _ in range(100 + 20 * n):  # never reached; a bound in case rounding makes it cycle
         j = steepest(K, c, w, n, tried, level - GRADIENT if a else np.inf)
         if j < 0:
             break
         a, level = settle(K, c, w, L, active, enter(K, c, w, L, active, a, j), n, rounds)
         if w[j] > 0.0:
-            for i in range(n):
-                tried[i] = False
-        tried[j] = True
+            fill(tried, 0.0)
+        tried[j] = 1.0
     sum_of_all = total(w[:n])
     for i in range(n):
         w[i] /= sum_of_all

@@ -14,6 +14,7 @@ from skh._numba.extrema import bounds
 from skh._numba.partial_mean_map import PartialMeanMap, mean_map_at
 from skh._numba.rough_mean_map import rough_mean_map
 from skh._numba.single_precision import SINGLE, to_single
+from skh._runtime.lazy import lazy
 from skh._runtime.threads import in_threads
 from skh._typing import Array
 from skh.gaussians.mixture import GaussianMixture
@@ -33,8 +34,12 @@ class SearchMeanMap:
 
     def __init__(self, values: Array, bumps: Bumps = NO_BUMPS) -> None:
         """``bumps`` give the values that are NaN."""
-        self.partial = PartialMeanMap(values, *bumps)
-        self._bumps, self.is_known = bumps, bumps is NO_BUMPS
+        self._values, self._bumps, self.is_known = values, bumps, bumps is NO_BUMPS
+
+    @lazy
+    def partial(self) -> PartialMeanMap:
+        """The values as compiled code asks for them one by one."""
+        return PartialMeanMap(self._values, *self._bumps)
 
     @classmethod
     def of(cls, kernel: Kernel, p: GaussianMixture, X: Array) -> SearchMeanMap:
@@ -48,7 +53,7 @@ class SearchMeanMap:
 
     def everywhere(self) -> Array:
         """All values."""
-        values = self.partial.values
+        values = self._values
         if not self.is_known:
             values[:] = 0.0
             self._bumps.add_to(values)

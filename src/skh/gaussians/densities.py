@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skh._numba.ancestors import choose_components, coordinates, mark_far
 from skh._numba.component_densities import (
     log_densities_along_axes,
     log_densities_skewed,
@@ -27,6 +28,7 @@ from skh._numba.component_densities import (
     singular_roots,
 )
 from skh._typing import Array, Indices
+from skh.gaussians.linear_algebra import read_only
 
 
 class LogDensities(NamedTuple):
@@ -70,24 +72,31 @@ class LogDensities(NamedTuple):
         centred, roots = (np.ascontiguousarray(a.T) for a in (means - mean, 1.0 / sd))
         return cls(mean, np.eye(d), centred, roots, np.ones((d, 1), bool), heights)
 
-    def ordered(self, order: Indices) -> LogDensities:
-        """The same for the components in this order."""
-        roots = self.roots if self.roots.shape[-1] == 1 else self.roots.take(order, axis=-1)
-        means, heights = self.means.take(order, axis=1), self.heights.take(order)
-        return self._replace(means=means, roots=roots, heights=heights)
-
-    def coordinates(self, x: Array) -> Array:
-        """Map rows ``x`` to the coordinates of the means."""
-        return np.ascontiguousarray((x - self.origin) @ self.root.T)
-
-    def at(self, z: Array) -> Array:
-        """Log-densities ``(n, K)`` at rows ``z`` of `coordinates`."""
-        out = np.empty((len(z), self.heights.size))
+    def at(self, x: Array) -> Array:
+        """Log-densities ``(n, K)`` at rows ``x``."""
+        z, out = coordinates(read_only(x), *self[:2]), np.empty((len(x), self.heights.size))
         if self.roots.ndim == 2:
             log_densities_along_axes(out, z, self.means, self.roots, self.heights)
         else:
-            log_densities_skewed(out, z, self.means, self.roots, self.used, self.heights)
+            log_densities_skewed(out, z, *self[2:])
         return out
+
+    def choose(self, x: Array, order: Indices, u: Array, rows: int) -> Indices:
+        """Choose a component for each row of ``x`` by inverse transform of ``u`` (n,) in an order.
+
+        Some ``rows`` are done at once: the whole matrix (n, K) may not fit in memory.
+        """
+        chosen = np.empty(len(x), np.intp)
+        choose_components(chosen, u, order, rows, read_only(x), *self)
+        return chosen
+
+    def far(self, square: float, x: Array, component: Indices) -> NDArray[np.bool_] | None:
+        """Whether rows have a larger squared Mahalanobis distance to their components.
+
+        None if none has; for regular components.
+        """
+        far = np.empty(len(x), np.bool_)
+        return far if mark_far(far, square, component, read_only(x), *self) else None
 
 
 @lru_cache(maxsize=64)

@@ -26,8 +26,8 @@ def hilbert_order(x: Array, key_bits: int = KEY_BITS) -> Indices:
     """
     if x.shape[1] == 1:
         return x[:, 0].argsort(kind="stable")
-    keys = np.empty(len(x), np.int64)
-    set_keys(keys, np.ascontiguousarray(x[:, :key_bits]), key_bits // min(x.shape[1], key_bits))
+    keys, counted = np.empty(len(x), np.int64), x if x.shape[1] <= key_bits else x[:, :key_bits]
+    set_keys(keys, np.ascontiguousarray(counted), key_bits // counted.shape[1])
     return keys.argsort(kind="stable")
 
 

@@ -221,6 +221,9 @@ def regularized_root(P: Array, values: Array, jitter: float) -> tuple[Array, Arr
 
 def read_only(values: Array) -> Array:
     """Return a read-only view; Numba would compile again for a writable array."""
+    flags = values.flags
+    if flags.c_contiguous and not flags.writeable:
+        return values
     view = np.ascontiguousarray(values).view()
     view.setflags(write=False)
     return view

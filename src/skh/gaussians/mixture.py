@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._numba.component_densities import are_within, are_within_along_axes
-from skh._numba.gaussian_draws import add_rows, place_balls, place_rows
+from skh._numba.gaussian_draws import place_alike, place_balls, place_rows
 from skh._numba.gaussian_products import multiplied
 from skh._numba.resampling import inverse_transform, look_up
 from skh._numba.spreads import set_covariance
@@ -98,7 +97,7 @@ class GaussianMixture:
         """Hook for subclasses: attach metadata to ``p``, derived from this mixture (by ``A``)."""
         return p
 
-    @property
+    @lazy
     def d(self) -> int:
         """Dimension of the space."""
         return int(self.means.shape[1])
@@ -227,25 +226,11 @@ class GaussianMixture:
 
     def place_chosen(self, component: Indices, z: Array) -> Array:
         """`place` without checks."""
-        L, n = self._factors, len(component)
-        if L.ndim == 2:
-            x = z @ L.T
-            in_threads(add_rows, n)(x, self._means, component)
-            return x
-        if L.ndim == 3:
-            return np.asarray(in_threads(place_rows, n)(self._means, L, component, z))
-        return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
-
-    def are_within(self, square: float, x: Array, component: Indices) -> NDArray[np.bool_]:
-        """Whether squared Mahalanobis distances of rows to their components are at most that.
-
-        For regular components.
-        """
-        z, means, roots = self.densities.coordinates(x), self.densities.means, self.densities.roots
-        near = are_within_along_axes if roots.ndim == 2 else are_within
-        within = np.empty(len(x), np.bool_)
-        near(within, square, z, means, roots, component)
-        return within
+        L, n, z = self._factors, len(component), np.ascontiguousarray(z)
+        if L.ndim < 2:
+            return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
+        place = in_threads(place_rows if L.ndim == 3 else place_alike, n)
+        return np.asarray(place(self._means, L, component, z))
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d).
@@ -265,7 +250,7 @@ class GaussianMixture:
 
         Point masses and other singular components: see `gaussians.densities`.
         """
-        return self.densities.at(self.densities.coordinates(_checks.points("x", x, self.d)))
+        return self.densities.at(_checks.points("x", x, self.d))
 
     def quantile(self, q: ArrayLike) -> Array:
         """Quantiles of each coordinate, ``(..., d)``, to the last digit; point masses included.

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from skh import _checks
 from skh._numba import rotations as compiled
+from skh._numba.mean_rotations import mean_rotation, set_mean_matrix
 from skh._typing import Array
 
 ORTHOGONAL = 1e-6  # tolerated error of R'R = I
@@ -110,8 +111,10 @@ def mean(R: ArrayLike, w: ArrayLike | None = None) -> Array:
     w = np.full(len(R), 1 / len(R)) if w is None else _checks.probabilities("w", w)
     _checks.same_length("w", w, "R", len(R))
     rows = np.array(R, order="C")  # writable, for Numba
-    guess = (w @ rows.reshape(len(w), 9)).reshape(3, 3)
-    return np.asarray(compiled.mean_rotation(projected(guess), rows, w))
+    guess = np.empty((3, 3))
+    if not set_mean_matrix(guess, rows, w):
+        guess = projected((w @ rows.reshape(len(w), 9)).reshape(3, 3))
+    return np.asarray(mean_rotation(guess, rows, w))
 
 
 def projected(A: Array) -> Array:

@@ -116,8 +116,7 @@ class BackwardStep:
         return self._weights(x_next, prune, self.summed)
 
     def _weights(self, x_next: Array, prune: float, summed: int) -> tuple[Array, Array, Indices]:
-        densities = self.mixture.densities
-        logs = densities.at(densities.coordinates(x_next))
+        logs = self.mixture.densities.at(x_next)
         return backward_weights(logs, summed, prune)  # type: ignore[no-any-return] # compiled
 
     def rows(

@@ -65,16 +65,18 @@ def unseen_factor(n: int, d: int) -> float:
 
 
 def _kernel(metric: Array, n: int) -> GaussianKernel:
-    return GaussianKernel.of_metric(metric, *_scales(n, len(metric)))
+    return _without_metric(n, len(metric)).with_metric(metric)
 
 
 @lru_cache(maxsize=64)
-def _scales(n: int, d: int) -> tuple[Array, Array]:
-    """Return the variances of the kernel for n points, and its scales (2, S)."""
+def _without_metric(n: int, d: int) -> GaussianKernel:
+    """Return the kernel for n points, with what all metrics share already computed."""
     # Scales finer than the spacing of n points would pull them to the component means.
     variances = [s for s in SCALES if s >= resolution(n, d)] or [SCALES[-1]]
     kernel = GaussianKernel(variances, weights=[s**SMOOTHNESS for s in variances])
-    return kernel.variances, kernel.scales
+    for name in ("variances", "scales", "finest_variance"):
+        getattr(kernel, name)
+    return kernel
 
 
 def covariance_factor(p: GaussianMixture) -> Array:

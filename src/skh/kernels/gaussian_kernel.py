@@ -38,7 +38,7 @@ from skh.gaussians.linear_algebra import (
     symmetric,
 )
 from skh.gaussians.mixture import GaussianMixture, check_mixture
-from skh.kernels.mean_map import AlignedMeanMap, align, aligned_sum, mean_map, norm2, one_by_one
+from skh.kernels.mean_map import AlignedMeanMap, aligned_sum, mean_map, norm2, one_by_one
 
 
 @dataclass(frozen=True)
@@ -81,23 +81,18 @@ class GaussianKernel:
             _checks.same_length("weights", weights, "variance", variances.size)
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
-    @classmethod
-    def of_metric(cls, metric: Array, variances: Array, scales: Array) -> GaussianKernel:
-        """Return the kernel of a symmetric ``metric`` with valid `variances` and `scales`.
+    def with_metric(self, metric: Array) -> GaussianKernel:
+        """Return this kernel, which has no metric, with a symmetric one.
 
-        Much faster than the constructor, which would check all of them again.
+        Much faster than the constructor, which would check all of it again.
         """
-        variance, (L, T) = tuple(variances.tolist()), np.empty((2, 1, *metric.shape))
+        L, T = np.empty((1, *metric.shape)), np.empty((1, *metric.shape))
         regular = set_unit_coordinates(L, T, metric)
-        kernel = object.__new__(cls)
+        kernel = object.__new__(GaussianKernel)
         kernel.__dict__.update(
-            variance=variance,
-            metric=tuple(tuple(row) for row in metric.tolist()),
-            weights=tuple(scales[1].tolist()),
-            variances=variances,
-            scales=scales,
-            finest_variance=min(variance),
-            _finest=min(variance) * metric,
+            self.__dict__,
+            metric=tuple(map(tuple, metric.tolist())),
+            _finest=self.finest_variance * metric,
             _from_unit=L[0] if regular else positive_root("metric", metric),
         )
         kernel.__dict__.update({"_to_unit": T[0]} if regular else {})
@@ -159,6 +154,10 @@ class GaussianKernel:
         turned = in_threads(transposed, len(x))  # NumPy is as fast, but single-threaded
         return np.ascontiguousarray(x.T) if turned is transposed else turned(x)
 
+    def axes_of_unit_metric(self, d: int) -> Array:
+        """Matrix (d, d) that maps `coordinates` back to points."""
+        return np.eye(d) if self._from_unit is None else self._from_unit
+
     def from_coordinates(self, X: Array) -> Array:
         """Map columns ``(d, n)`` back to rows: the inverse of `coordinates`."""
         return np.ascontiguousarray((X if self._from_unit is None else self._from_unit @ X).T)
@@ -172,14 +171,6 @@ class GaussianKernel:
         # As `p.linear_map`, without the information about the state, which takes longer.
         S = symmetric(T @ p.matrices @ T.T)
         return GaussianMixture._known(p._weights, p.means @ T.T, S)
-
-    def aligned(self, p: GaussianMixture) -> tuple[Array, Array, Array]:
-        """Common axes (rows) of all components in the `coordinates`, means and variances there.
-
-        Means are (K, d), variances (K, d), or (1, d) if equal.  Not for one matrix per component.
-        """
-        self._check_dimension(p.d)
-        return align(self._to_unit, p.covariances, p._means)
 
     def gram(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Kernel matrix between the rows of ``x`` and the rows of ``y``, ``(n, m)``."""
@@ -220,17 +211,17 @@ class GaussianKernel:
         return self.metric is not None and p.covariances.ndim < 3
 
     def aligned_mean_map(self, p: GaussianMixture) -> AlignedMeanMap:
-        """Mean map in the axes of `aligned`."""
-        return self._aligned(p)[0]
+        """Mean map along common axes, kept for the mixture that was used last.
 
-    def _aligned(self, p: GaussianMixture) -> tuple[AlignedMeanMap, Array, Array]:
-        """`aligned_mean_map`, means and variances, kept for the mixture that was used last."""
+        Not for one matrix per component.
+        """
         kept = self.__dict__.get("_kept")
         if kept is None or kept[0] is not p:
-            axes, means, S = self.aligned(p)
-            mean_map = AlignedMeanMap.of(axes, p._weights, means, S, self.scales)
-            kept = self.__dict__["_kept"] = p, mean_map, means, S
-        return kept[1], kept[2], kept[3]
+            self._check_dimension(p.d)
+            of = self._to_unit, p._weights, p._means, p.covariances, self.scales
+            kept = self.__dict__["_kept"] = p, AlignedMeanMap.of(*of)
+        aligned: AlignedMeanMap = kept[1]
+        return aligned
 
     def _mean_map(self, p: GaussianMixture, X: Array) -> Array:
         return mean_map(p, X, self.variances, self.scales[1])
@@ -239,12 +230,14 @@ class GaussianKernel:
         r""":math:`\|\mu_p\|^2 = E[\kappa(X, X')]` for independent X, X' from p, exact."""
         check_mixture("p", p)
         if p.covariances.ndim == 1:
-            _, means, S = self.aligned(p)
-            sums = [aligned_sum(p._weights, means, S, v) for v in self.variances]
+            aligned = self.aligned_mean_map(p)
+            of = p._weights, aligned.means, aligned.variances
+            sums = [aligned_sum(*of, v) for v in self.variances]
             return float(self.scales[1] @ sums)
         if self._turns(p):
-            _, means, S = self._aligned(p)
-            return norm2(p._weights, means, S, self.scales)
+            aligned = self.aligned_mean_map(p)
+            of = p._weights, aligned.means, aligned.variances
+            return norm2(*of, self.scales)
         p = self.mixture(p)
         if p.covariances.ndim in (0, 2):
             # X - X' ~ N(m_i - m_j, 2 S): the mean map of the widened mixture at m_i.

@@ -15,7 +15,7 @@ from math import asinh, ceil, log, pi, sinh
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._numba.chebyshev import reach, values_at_nodes
+from skh._numba.chebyshev_on_line import reach, values_at_nodes
 from skh._numba.plane_table import CELL, add_coefficients, set_cells, set_reach
 from skh._typing import Array
 
@@ -31,7 +31,7 @@ def interpolated(
 ) -> tuple[Array, Array] | None:
     """Return coefficients (m, n), or (m,) on a line, and a box around ``X`` (d, N).
 
-    The box (2, 2) is its centre and half-widths; a line is the second axis.
+    The box (2, 2), or (2,) on a line, is its centre and half-widths.
 
     The bumps are ``heights exp(-|A x - b|^2 / 2)`` with A and b (d, bumps), those of each of so
     many scales together: wide ones have few coefficients.  None if they are too narrow for it to
@@ -78,7 +78,7 @@ def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array]
         return None
     centre = 0.5 * (high + low)
     values = values_at_nodes(A, b, heights, centre, half, m)
-    return _transform(m) @ values, np.array([[0.0, centre], [1.0, half]])
+    return _transform(m) @ values, np.array([centre, half])
 
 
 @lru_cache(maxsize=256)

@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skh._numba.chebyshev import values_on_line
+from skh._numba.chebyshev_on_line import values_on_line
 from skh._numba.gaussian_sums import (
     add_aligned_gaussians,
     add_gaussians,
     add_skewed_gaussians,
-    set_aligned_bumps,
+    set_aligned_mean_map,
 )
-from skh._numba.metrics import set_aligned_components
 from skh._numba.pair_sums import pair_sum, pair_sum_along_axes
 from skh._numba.pairs_once import squared_norm
 from skh._numba.plane_table import values_in_plane
@@ -33,21 +32,6 @@ ONE = np.ones(1)
 MANY_IN_PLANE = 600  # components, whose pairs take longer than an interpolated mean map
 
 
-def align(T: Array | None, S: Array, means: Array) -> tuple[Array, Array, Array]:
-    """Return the axes of components in coordinates T x, means and variances along them.
-
-    See `GaussianKernel.aligned`; ``S`` and ``means`` are those of the components.
-    """
-    K, d = means.shape
-    if T is None and S.ndim < 2:
-        return identity(d), means, np.multiply.outer(np.atleast_1d(S), np.ones(d))
-    shared, sizes = (S.copy(), ONE) if S.ndim == 2 else (np.eye(d), np.array(S, ndmin=1))
-    axes, along, variances = np.empty((d, d)), np.empty((K, d)), np.empty((sizes.size, d))
-    T = np.eye(d) if T is None else T
-    set_aligned_components(axes, along, variances, T, shared, sizes, means)
-    return axes, along, variances
-
-
 @dataclass(eq=False, slots=True)
 class AlignedMeanMap:
     """Mean map of components with common axes, for all scales."""
@@ -56,37 +40,39 @@ class AlignedMeanMap:
     A: Array  # (d, S K): the diagonals, in these axes
     b: Array  # (d, S K)
     heights: Array  # (S K,)
+    means: Array  # (K, d), of the components
+    variances: Array  # (K, d), or (1, d) if equal
     scales: int = 1  # S
     _table: tuple[Array, Array] | tuple[()] | None = None  # see `table`
 
     @classmethod
     def of(
-        cls, axes: Array, weights: Array, means: Array, S: Array, scales: Array
+        cls, T: Array | None, weights: Array, means: Array, S: Array, scales: Array
     ) -> AlignedMeanMap:
-        """Build it from means (K, d) and variances (K, d) or (1, d) along the axes."""
-        d, bumps = means.shape[1], scales.shape[1] * len(means)
+        """Build it in coordinates T x from the components, which have no matrix each."""
+        (K, d), bumps = means.shape, scales.shape[1] * len(means)
+        shared, sizes = (S.copy(), ONE) if S.ndim == 2 else (np.eye(d), np.array(S, ndmin=1))
+        axes, along, variances = np.empty((d, d)), np.empty((K, d)), np.empty((sizes.size, d))
         A, b, heights = np.empty((d, bumps)), np.empty((d, bumps)), np.empty(bumps)
-        set_aligned_bumps(A, b, heights, weights, means, S, scales)
-        return cls(axes, A, b, heights, scales.shape[1])
+        T = np.eye(d) if T is None else T
+        components = T, shared, sizes, weights, means, scales
+        set_aligned_mean_map(A, b, heights, axes, along, variances, *components)
+        return cls(axes, A, b, heights, along, variances, scales.shape[1])
 
     def __call__(self, X: Array) -> Array:
         """Evaluate the mean map at the columns of ``X``."""
-        X = self.axes @ X
         if len(X) == 1 and (table := self.table(X)):
             return np.asarray(values_on_line(X, self.A, self.b, self.heights, *table))
-        return self.along_axes(X)
+        out = np.zeros(X.shape[1])
+        add = in_threads(add_aligned_gaussians, out.size)
+        add(out, X, self.axes, self.A, self.b, self.heights)
+        return out
 
     def table(self, X: Array) -> tuple[Array, Array] | tuple[()]:
         """Interpolate around the points of the first call; nothing where that does not pay."""
         if self._table is None:
             self._table = interpolated(self.A, self.b, self.heights, X, self.scales) or ()
         return self._table
-
-    def along_axes(self, X: Array) -> Array:
-        """Evaluate it at columns in these axes."""
-        out = np.zeros(X.shape[1])
-        in_threads(add_aligned_gaussians, out.size)(out, X, self.A, self.b, self.heights)
-        return out
 
 
 class Bumps(NamedTuple):
@@ -166,7 +152,8 @@ def norm2(w: Array, means: Array, S: Array, scales: Array) -> float:
     It is the mean map of the widened mixture, at the means; in the plane that is interpolated.
     """
     if means.shape[1] == 2 and len(w) >= MANY_IN_PLANE:
-        X, wide = means.T.copy(), AlignedMeanMap.of(identity(2), w, means, 2.0 * S, scales)
+        wide = AlignedMeanMap.of(None, w, means, np.diag(2.0 * S[0]), scales)
+        X = wide.means.T.copy()
         if table := wide.table(X):
             return float(w @ values_in_plane(X, wide.A, wide.b, wide.heights, *table))
     return float(squared_norm(w, means, S, scales))

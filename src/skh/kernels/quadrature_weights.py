@@ -11,6 +11,7 @@ costs little MMD: where K is nearly singular, many weights, even ones too, are n
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -21,6 +22,7 @@ from skh.kernels.simplex_qp import solve_simplex_qp
 RIDGE_GROWTH = 4.0  # factor of the ridge until the ESS is large enough
 
 
+@lru_cache(maxsize=64)
 def resolution(n: int, d: int) -> float:
     """Squared distance between neighbours among n points of unit spread in d dimensions.
 

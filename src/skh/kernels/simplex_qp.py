@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._numba.simplex_qp import ROUNDS, solve
+from skh._numba.simplex_qp import ROUNDS, SCRATCH, solve
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import check_covariance
 
@@ -31,7 +31,7 @@ class SimplexQP:
         self.K = np.zeros((capacity, capacity))
         self.c = np.zeros(capacity)
         self.w = np.zeros(capacity)
-        self._L = np.zeros((capacity + 2, capacity))
+        self._L = np.zeros((capacity + SCRATCH + 2, capacity))
         self._active = np.zeros(capacity, dtype=np.intp)
         self._n = self._a = 0
         self.level = 0.0  # of the gradient, Kw - c, at the active vertices

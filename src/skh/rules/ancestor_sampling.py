@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._numba.resampling import choose_in_rows, set_distant_neighbours
+from skh._numba.resampling import set_distant_neighbours
 from skh._typing import Array, Indices
 from skh.gaussians.hilbert_curve import hilbert_order
 from skh.gaussians.mixture import GaussianMixture
@@ -24,11 +24,6 @@ def sample_ancestors(p: GaussianMixture, x: Array, rng: np.random.Generator) -> 
     a Hilbert curve, and neighbouring points get distant numbers (a golden-ratio sequence with a
     random start), so that effects of the ancestors average out among neighbours.
     """
-    u, chosen = np.empty(len(x)), np.empty(len(x), np.intp)
+    u = np.empty(len(x))
     set_distant_neighbours(u, hilbert_order(x), rng.random())
-    densities = p.densities.ordered(p.curve)
-    z, rows = densities.coordinates(x), max(1, DENSITIES_AT_ONCE // len(p))
-    for i in range(0, len(x), rows):  # the whole matrix (n, K) may not fit in memory
-        some = slice(i, i + rows)
-        choose_in_rows(chosen[some], densities.at(z[some]), u[some])
-    return p.curve[chosen]
+    return p.densities.choose(x, p.curve, u, max(1, DENSITIES_AT_ONCE // len(p)))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skh._numba.curvature import inverse_curvatures
+from skh._numba.displacements import displace
 from skh._numba.lbfgs import descend, descend_few
 from skh._numba.mmd_energy import energy, squared_mmd
 from skh._typing import Array
 from skh.gaussians.hilbert_curve import hilbert_order
-from skh.gaussians.linear_algebra import whitener
+from skh.gaussians.linear_algebra import read_only, whitener
 from skh.gaussians.mixture import GaussianMixture
 from skh.kernels.gaussian_kernel import GaussianKernel
 from skh.kernels.interpolation import in_cells
@@ -59,7 +61,7 @@ class Energy:
         ``free`` (n, d, d) projects the displacement of each point to the axes it may move along.
         """
         a, X = self._attraction, self._attraction.turned(X)
-        P = np.empty((0, *X.shape[:1], *X.shape[:1])) if free is None else a.turned_axes(free)
+        P = _no_axes(len(X)) if free is None else a.turned_axes(free)
         if X.shape[1] <= MAX_AT_ONCE:
             return a.turned_back(self._descend(X, w, iterations, P))
         order, moved = hilbert_order(X.T, NEIGHBOUR_BITS), np.empty(X.shape)
@@ -67,6 +69,17 @@ class Energy:
             X.take(order, axis=1), w[order], iterations, P[order[: len(P)]]
         )
         return a.turned_back(moved)
+
+    def move(
+        self, x: Array, w: Array, iterations: int, free: Array | None, grid: float
+    ) -> tuple[Moved, float]:
+        """`descend` from rows ``x`` with displacements on a grid; return the energy there, too."""
+        d, start = x.shape[1], self.kernel.coordinates_of(x)
+        end = self.descend(start, w, iterations, free)
+        moved = Moved(np.empty(start.shape), end, np.empty(x.shape))
+        L, P = self.kernel.axes_of_unit_metric(d), _no_axes(d) if free is None else np.array(free)
+        displace(*moved, start, read_only(x), P, L, grid)
+        return moved, self.value(end, w)
 
     def _descend(self, X: Array, w: Array, iterations: int, free: Array) -> Array:
         if X.shape[1] <= MAX_AT_ONCE:
@@ -110,6 +123,19 @@ class Energy:
         return protected_weights(K, c, ridge, min_ess)
 
 
+def _no_axes(d: int) -> Array:
+    """Projections that let all points move freely."""
+    return np.empty((0, d, d))
+
+
+class Moved(NamedTuple):
+    """Where points are moved to."""
+
+    displacement: Array  # (d, n), in the kernel's coordinates
+    end: Array  # (d, n), in the kernel's coordinates
+    x: Array  # (n, d)
+
+
 @dataclass(frozen=True, eq=False)
 class Attraction:
     """Mean map of a mixture, as `_numba.mmd_energy` takes it."""
@@ -117,20 +143,20 @@ class Attraction:
     A: Array  # (d, d, S K), or (d, S K) where it is diagonal
     b: Array  # (d, S K)
     heights: Array  # (S K,)
-    axes: Array | None = None  # rows: common axes of all components, in which A is diagonal
+    axes: Array  # rows: common axes of all components, in which A is diagonal; else the identity
     aligned: AlignedMeanMap | None = None  # if there are such axes
 
     def turned(self, X: Array) -> Array:
-        """Rotate points to the common axes, if any."""
-        return np.ascontiguousarray(X if self.axes is None else self.axes @ X)
+        """Rotate points to the axes."""
+        return self.axes @ X
 
     def turned_back(self, X: Array) -> Array:
         """The inverse of `turned`."""
-        return X if self.axes is None else self.axes.T @ X
+        return self.axes.T @ X
 
     def turned_axes(self, P: Array) -> Array:
-        """Rotate projections (n, d, d) to the common axes, if any."""
-        return np.ascontiguousarray(P if self.axes is None else self.axes @ P @ self.axes.T)
+        """Rotate projections (n, d, d) to the axes."""
+        return self.axes @ P @ self.axes.T
 
     @classmethod
     def of(cls, kernel: GaussianKernel, p: GaussianMixture) -> Attraction:
@@ -152,4 +178,5 @@ class Attraction:
             np.ascontiguousarray(np.moveaxis(A, (2, 3), (0, 1))).reshape(p.d, p.d, -1),
             np.ascontiguousarray(b).reshape(p.d, -1),
             heights.ravel(),
+            np.eye(p.d),
         )

@@ -84,9 +84,8 @@ class Refine:
         _checks.points("x", points.x, p.d)
         rng = _checks.generator(rng)
         mmd2 = Energy(kernel, p)
-        points, x, X = self._displace(mmd2, Support(kernel, p), p, points, rng)
+        points, x, X, square = self._displace(mmd2, Support(kernel, p), p, points, rng)
         w = points.w
-        square = mmd2.value(X, w)
         if self.reweigh:
             even = mix_with_equal_weights(w, self.min_ess)
             choices = even, mmd2.weights(X, self.ridge, self.min_ess)
@@ -106,31 +105,23 @@ class Refine:
         p: GaussianMixture,
         points: P,
         rng: np.random.Generator,
-    ) -> tuple[P, Array, Array]:
-        """Return the points to start from, where they move, and the same in coordinates (d, n)."""
-        kernel = mmd2.kernel
-        start = kernel.coordinates_of(points.x)
+    ) -> tuple[P, Array, Array, float]:
+        """Return the points to start from, where they move, also in coordinates, and the energy."""
+        kernel, k = mmd2.kernel, self.iterations
         if support.fixed and len(p) > len(points):  # the rule has chosen among the masses
-            return points, points.x, start
+            X = kernel.coordinates_of(points.x)
+            return points, points.x, X, mmd2.value(X, points.w)
         if not support.scattered:
             free = support.spread_axes(points.component)
-            moved = self._descend(mmd2, support, start, points.w, free)
-            x = points.x + kernel.from_coordinates(moved)  # exact for points that stay
-            if support.holds(points, moved, x):
-                return points, x, start + moved
+            to, square = mmd2.move(points.x, points.w, k, free, support.grid)
+            if support.holds(points, to.displacement, to.x):
+                return points, to.x, to.end, square
         x, component = draw_points(UNBIASED, p, len(points), rng)
-        w, start = np.full(len(x), 1.0 / len(x)), kernel.coordinates_of(x)
-        moved = self._descend(mmd2, support, start, w, support.resolved_axes(component))
-        moved = np.where(support.near(x, moved), moved, 0.0)
-        points = points.with_fields(x=x, w=w, component=component)
-        return points, x + kernel.from_coordinates(moved), start + moved
-
-    def _descend(
-        self, mmd2: Energy, support: Support, start: Array, w: Array, free: Array | None
-    ) -> Array:
-        """Return the displacements (d, n) of points that start at these coordinates."""
-        moved = support.on_grid(mmd2.descend(start, w, self.iterations, free) - start)
-        return moved if free is None else np.einsum("nij,jn->in", free, moved)
+        w, free = np.full(len(x), 1.0 / len(x)), support.resolved_axes(component)
+        to, _ = mmd2.move(x, w, k, free, support.grid)
+        moved = np.where(support.near(x, to.displacement), to.displacement, 0.0)
+        points, X = points.with_fields(x=x, w=w, component=component), kernel.coordinates_of(x)
+        return points, x + kernel.from_coordinates(moved), X + moved, mmd2.value(X + moved, w)
 
 
 @dataclass(frozen=True)

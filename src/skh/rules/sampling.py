@@ -115,7 +115,7 @@ class QuasiMonteCarlo(Sampling):
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """Draw points, most evenly if n is a power of two."""
         u = scrambled_sobol(n, p.d + 1, rng)
-        component = self._choose(p, u[:, -1].copy())  # Numba would compile again for a column
+        component = self._choose(p, np.ascontiguousarray(u[:, -1]))
         return p.place_chosen(component, scipy.special.ndtri(u[:, :-1])), component
 
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
@@ -130,8 +130,7 @@ def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     """First n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
     directions = sobol_directions(d, max(ceil(log2(n)), 1), SOBOL_BITS)
     m = directions.shape[1]
-    digits = rng.integers(0, 1 << SOBOL_BITS, (d, m + 1))
     # Points are centres of cells: never 0, where ndtri is infinite.
-    u = np.empty((n, d))
-    scrambled_net(u, directions, digits, SOBOL_BITS)
-    return u
+    u = np.empty((d, n))
+    scrambled_net(u, directions, rng.random((d, m + 1)), SOBOL_BITS)
+    return u.T

@@ -44,22 +44,22 @@ class Support:
     def _means(self) -> Array:
         return self._kernel.coordinates_of(self._p.means - self._p.mean)
 
-    def on_grid(self, displacement: Array) -> Array:
-        """Round displacements to a grid much finer than the kernel.
+    @property
+    def grid(self) -> float:
+        """Step of displacements, much finer than the kernel.
 
-        This cuts off rounding errors, which descent magnifies, so that results do not depend on
+        It cuts off rounding errors, which descent magnifies, so that results do not depend on
         units.  In a kernel far wider than the mixture no point moves.
         """
-        grid = GRID_SPACING * self._finest**0.5
-        return np.asarray(grid * np.rint(displacement / grid))
+        return GRID_SPACING * sqrt(self._finest)
 
     def holds(self, points: WeightedPoints, displacement: Array, x: Array) -> bool:
         """Whether all points are near a component after their displacement (d, n) to ``x``."""
         if not self._resolved:
             return bool(self.near(points.x, displacement).all())
         far2 = (sqrt(self._p.d) + FAR_FROM_COMPONENTS) ** 2
-        off = ~self._p.are_within(far2, x, points.component)  # usually few, or none
-        return not off.any() or bool(self.near(points.x[off], displacement[:, off]).all())
+        off = self._p.densities.far(far2, x, points.component)  # usually none
+        return off is None or bool(self.near(points.x[off], displacement[:, off]).all())
 
     def near(self, x: Array, displacement: Array) -> NDArray[np.bool_]:
         """Whether each point is about as close to some component as draws are.

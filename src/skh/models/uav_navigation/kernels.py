@@ -150,25 +150,17 @@ def _measure_force(T, k, m, P, R, y, g, variance):
 
 
 @compiled
-def measure_turn(new_m, new_C, m, C, y, h, k, variance):
-    """Condition on y = h omega + k b + e on all axes, which share C = ((o, o), (o, b), (b, b)).
-
-    ``y`` is (n, 3) or (1, 3).  Returns the NIS and the innovation variance, both (n,).
-    """
-    nis, S, each = np.zeros(len(m)), np.empty(len(m)), min(len(y) - 1, 1)
-    for i in range(len(m)):
-        to_turn, to_bias = h * C[i, 0] + k * C[i, 1], h * C[i, 1] + k * C[i, 2]
-        S[i] = h * to_turn + k * to_bias + variance
-        inverse = 1.0 / S[i] if S[i] > 0.0 else 0.0
-        for axis in range(3):
-            residual = y[each * i, axis] - h * m[i, axis] - k * m[i, 3 + axis]
-            new_m[i, axis] = m[i, axis] + to_turn * inverse * residual
-            new_m[i, 3 + axis] = m[i, 3 + axis] + to_bias * inverse * residual
-            nis[i] += residual * residual * inverse
-        new_C[i, 0] = C[i, 0] - to_turn * to_turn * inverse
-        new_C[i, 1] = C[i, 1] - to_turn * to_bias * inverse
-        new_C[i, 2] = C[i, 2] - to_bias * to_bias * inverse
-    return nis, S
+def hidden_covariances(out, P, C):
+    """Set the covariances of (v, a, b_a, omega, b_omega), (n, 15, 15)."""
+    for i in range(len(P)):
+        for r in range(15):
+            fill(out[i, r], 0.0)
+        for r in range(9):
+            for c in range(9):
+                out[i, r, c] = P[i, r, c]
+        for k in range(9, 12):
+            out[i, k, k], out[i, k + 3, k + 3] = C[i, 0], C[i, 2]
+            out[i, k, k + 3] = out[i, k + 3, k] = C[i, 1]
 
 
 @compiled

@@ -42,6 +42,7 @@ from skh.models.uav_navigation import kernels as compiled
 from skh.models.uav_navigation.observation import Observation
 from skh.models.uav_navigation.parameters import GRAVITY, Parameters, Start
 from skh.models.uav_navigation.tracks import assign, ray_is_flat, weak_tracks
+from skh.models.uav_navigation.turn_kernels import advance_turn, measure_turn
 
 # Columns of Carry.report: normalised squared innovations per dimension of the pose increment and of
 # the sensors (NaN without measurement), then numbers of landmarks.
@@ -108,7 +109,11 @@ class UavModel:
             *(m, P, carry.linear, carry.linear_covariance, np.ascontiguousarray(xi[:, :3])),
             *(q.dt, q.acceleration_decay, q.linear_variances),
         )
-        turn, covariance, turn_nis = self._turned(carry, xi[:, 3:])
+        turn, covariance = np.empty_like(carry.turn), np.empty_like(carry.turn_covariance)
+        turn_nis = advance_turn(
+            *(turn, covariance, carry.turn, carry.turn_covariance),
+            *(np.ascontiguousarray(xi[:, 3:]), q.dt, q.turn_decay, q.turn_variances),
+        )
         report = _empty_report(len(m))
         report[:, POSITION], report[:, ROTATION] = nis / 3, turn_nis / 3
         return carry._replace(
@@ -138,21 +143,6 @@ class UavModel:
             turn_covariance=carry.turn_covariance + turn[..., *np.triu_indices(2)],
             landmark_covariances=carry.landmark_covariances + landmarks[..., *np.triu_indices(3)],
         )
-
-    def _turned(self, carry: Carry, angle: Array) -> tuple[Array, Array, Array]:
-        """Condition (omega, b_omega) on the rotation vector ``angle``, then predict them."""
-        q, m, C = self.parameters, np.empty_like(carry.turn), np.empty_like(carry.turn_covariance)
-        to_pose, to_turn, to_bias = q.turn_variances
-        nis, _ = compiled.measure_turn(
-            *(m, C, carry.turn, carry.turn_covariance, np.ascontiguousarray(angle)),
-            *(q.dt, 0.0, to_pose),
-        )
-        m[:, :3] *= q.turn_decay
-        C[:, 0] *= q.turn_decay**2
-        C[:, 1] *= q.turn_decay
-        C[:, 0] += to_turn
-        C[:, 2] += to_bias
-        return m, C, nis
 
     def log_likelihood(self, t: int, states: Pose, y: Any, carry: Carry) -> tuple[Array, Carry]:
         """Log-density of all innovations, and the updated records."""
@@ -186,7 +176,7 @@ class UavModel:
         if np.isnan(y.gyroscope[0]):
             return m, C
         new_m, new_C, variance = np.empty_like(m), np.empty_like(C), self.parameters.gyroscope**2
-        nis, S = compiled.measure_turn(*(new_m, new_C, m, C, y.gyroscope[None], 1.0, 1.0, variance))
+        nis, S = measure_turn(*(new_m, new_C, m, C, y.gyroscope[None], 1.0, 1.0, variance))
         log_l -= 0.5 * (nis + 3 * np.log(2 * pi * S))
         report[:, GYROSCOPE] = nis / 3
         return new_m, new_C
@@ -233,12 +223,8 @@ class UavModel:
 
     def hidden_moments(self, carry: Carry) -> tuple[Array, Array]:
         """Mean (n, 15) and covariance of (v, a, b_a, omega, b_omega)."""
-        C = carry.turn_covariance
-        P = np.zeros((len(C), 15, 15))
-        P[:, :9, :9] = carry.linear_covariance
-        for k in range(9, 12):
-            P[:, k, k], P[:, k, k + 3], P[:, k + 3, k + 3] = C.T
-            P[:, k + 3, k] = C[:, 1]
+        P = np.empty((len(carry.linear), 15, 15))
+        compiled.hidden_covariances(P, carry.linear_covariance, carry.turn_covariance)
         return np.concatenate([carry.linear, carry.turn], axis=1), P
 
 

@@ -8,6 +8,7 @@ from math import exp, inf
 import numpy as np
 
 from skh import _checks
+from skh._runtime.lazy import lazy
 from skh._typing import Array
 from skh.geometry import rotation
 from skh.geometry.charts import Pose
@@ -77,24 +78,24 @@ class Parameters:
         if self.track_loss > 1:
             raise ValueError(f"track_loss must be in [0, 1], got {self.track_loss!r}")
 
-    @property
+    @lazy
     def acceleration_decay(self) -> float:
         """Factor of the acceleration per step, alpha_a."""
         return exp(-self.dt / self.acceleration_time)
 
-    @property
+    @lazy
     def turn_decay(self) -> float:
         """Factor of the turn rate per step, alpha_omega."""
         return exp(-self.dt / self.turn_time)
 
-    @property
+    @lazy
     def linear_variances(self) -> Array:
         """Variances of w_p, w_v, w_a and of the accelerometer bias increments."""
         driven = self.acceleration * (1 - self.acceleration_decay**2) ** 0.5
         noise = (self.position_noise, self.velocity_noise, driven, self.accelerometer_walk)
         return np.array(noise) ** 2
 
-    @property
+    @lazy
     def turn_variances(self) -> Array:
         """Variances of w_theta, w_omega and of the gyroscope bias increments."""
         driven = self.turn * (1 - self.turn_decay**2) ** 0.5

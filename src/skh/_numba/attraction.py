@@ -191,7 +191,7 @@ def set_powers(T, D, t):
 
 @summing
 def attraction_in_cells(G, X, w, A, b, heights, table, box, groups):  # pragma: no cover - intrinsic
-    """`attraction_along_axes` in a box of the plane, by polynomials of cells (cells, cells, i, j)."""
+    """`attraction_along_axes` in a box of the plane, by polynomials (i, j) of cells (r, s)."""
     T, D, U, V = np.empty((4, CELL), np.float32)
     p, q = np.empty((2, CELL), np.float32)
     result = 0.0

@@ -6,26 +6,11 @@ takes an exponential per bump; see `kernels.interpolation`.
 
 from __future__ import annotations
 
-from skh._numba.compiling import inlined
+from math import cos, pi
 
-FIRST = 16  # polynomials that are found one after the other
+import numpy as np
 
-
-@inlined
-def set_polynomials(T, D, t):
-    """Chebyshev polynomials and their derivatives at ``t``, at least `FIRST`.
-
-    Twice ``T_8 T_k`` is ``T_(k + 8) + T_(k - 8)``, so eight are found at once.
-    """
-    T[0], T[1], D[0], D[1] = 1.0, t, 0.0, 1.0
-    for k in range(2, FIRST):
-        T[k] = 2.0 * t * T[k - 1] - T[k - 2]
-        D[k] = 2.0 * T[k - 1] + 2.0 * t * D[k - 1] - D[k - 2]
-    a, b = 2.0 * T[8], 2.0 * D[8]
-    for k in range(T.size - FIRST):
-        T[k + FIRST] = a * T[k + 8] - T[k]
-    for k in range(T.size - FIRST):
-        D[k + FIRST] = a * D[k + 8] + b * T[k + 8] - D[k]
+from skh._numba.compiling import compiled, inlined
 
 
 @inlined

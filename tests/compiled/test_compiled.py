@@ -297,7 +297,7 @@ def test_compiled_kernels_equal_their_python_source():
         (_numba.resampling.set_distant_neighbours, (np.empty(3), np.array([2, 0, 1]), 0.7)),
         (
             _numba.resampling.choose_in_rows,
-            (np.empty(3, np.intp), np.log(rows), mu),
+            (np.empty(3, np.intp), np.log(rows), np.array([2, 0, 1, 3, 6, 5, 4]), mu),
         ),
         (_numba.kernel_rows.add_square, (np.zeros(7), X[0], 0.3)),
         (_numba.vectors.add_scaled, (np.zeros(7), X[0], 0.3)),
@@ -476,10 +476,10 @@ def test_components_are_chosen_by_inverse_transform(K):
     u[:20], u[20:40] = 0.0, 1.0 - 2.0**-53
     with np.errstate(divide="ignore"):
         log_shares = np.log(shares) + rng.normal(size=(200, 1)) * 100
-    chosen = np.empty(len(u), np.intp)
-    _numba.resampling.choose_in_rows(chosen, log_shares, u)
-    cumulative = np.cumsum(shares, axis=1)
-    expected = (cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)
+    chosen, order = np.empty(len(u), np.intp), rng.permutation(K)
+    _numba.resampling.choose_in_rows(chosen, log_shares, order, u)
+    cumulative = np.cumsum(shares[:, order], axis=1)
+    expected = order[(cumulative <= (u * cumulative[:, -1])[:, None]).sum(axis=1)]
     np.testing.assert_array_equal(chosen, expected)
     assert 2 not in chosen
 

@@ -83,11 +83,11 @@ class ModesChain:
         modes = len(self.model.A)
         path = [self.beliefs[-1].x[chosen // modes]]
         for t in range(len(self.beliefs) - 2, -1, -1):
-            logs = self.logs(t, path[-1])
+            logs, order = self.logs(t, path[-1]), np.arange(len(self.beliefs[t].w) * modes)
             logs = (
                 logs + np.stack([self.switched(t, mode) for mode in range(modes)])[chosen % modes]
             )
-            choose_in_rows(chosen, logs, rng.random(len(chosen)))
+            choose_in_rows(chosen, logs, order, rng.random(len(chosen)))
             path.append(self.beliefs[t].x[chosen // modes])
         return np.stack(path[::-1], axis=1)
 

@@ -26,7 +26,7 @@ import skh
 RECORD = Path(__file__).with_suffix(".json")
 FIRST_SEED, STEPS = 9000, 50
 PROBLEMS = {"nonlinear": "nonlinear", "LGSS3": "LGSS, d = 3", "volatility": "volatility"}
-SETS = {20: 160, 50: 160, 100: 160, 200: 64, 1000: 2}
+SETS = {20: 120, 50: 120, 100: 120, 200: 48, 1000: 2}
 BOUND = 1.05
 
 
@@ -62,10 +62,10 @@ def measure() -> None:
     """Run both versions on all sets that the record lacks, writing it after each set."""
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     with tempfile.TemporaryDirectory() as folder, before_and_now(__file__) as versions:
-        file = Path(folder) / "set.npz"
         for n, problem, k in tasks():
             if (key := f"{problem},{n},{k}") not in record:
-                write_set(problem, FIRST_SEED + k, file)
+                if not (file := Path(folder) / f"{problem}{k}.npz").exists():
+                    write_set(problem, FIRST_SEED + k, file)
                 errors = [version(f"{key},{file}") for version in versions]
                 record[key] = [float(f"{error:.6g}") for error in errors]
                 RECORD.write_text(json.dumps(record, indent=0) + "\n")

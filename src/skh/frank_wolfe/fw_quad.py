@@ -36,9 +36,10 @@ keep_freed_memory()  # for the search points of the next call
 
 EVEN = QuasiMonteCarlo()
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
-# Search points if points are moved afterwards: at least, per point, and at most
-LINE_SEARCH = 600, 30, 1_000  # in one dimension
-EVEN_SEARCH = 200, 3, MAX_SEARCH_POINTS  # in more
+# Search points if points are moved afterwards: at least, and per point
+LINE_SEARCH = 600, 30  # in one dimension, where a coarser search costs accuracy
+EVEN_SEARCH = 200, 3  # in more
+LINE_AT_ONCE = 250  # points that are placed together in one dimension
 BLOCK_ITERATIONS = 2.0, 1.25, 1.5  # times those of refinement, in one, two and more dimensions
 
 
@@ -72,7 +73,8 @@ class FWQuad:
         M, the number of draws from the mixture among which vertices are searched.  None stands for
         n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve 1 / sqrt(M), and
         n well-placed ones 1 / n.  With ``refine`` fewer will do, and None stands for 3 n, at least
-        200 (in one dimension 600 to 1,000), Sobol points unless ``search`` is another rule.
+        200 (in one dimension 30 n if that is fewer, at least 600), Sobol points unless ``search``
+        is another rule.
     tol : float, optional
         Stop when the MMD is at or below it; rounding limits the MMD to about 1e-8.
     search : Rule
@@ -134,7 +136,8 @@ class FWQuad:
             if parts := place_in_parts(self, p, n, rng, kernel.finest(p.d)):
                 return FWPoints(parts.x, parts.w, parts.component, parts.mmd)
         with notice_while_compiling(), threads_enabled():
-            if self.refine is not None and self.search_points is None and n > MAX_AT_ONCE:
+            at_once = LINE_AT_ONCE if p.d == 1 else MAX_AT_ONCE
+            if self.refine is not None and self.search_points is None and n > at_once:
                 start = place_in_blocks(self._block_rule(kernel, n, p.d), p, n, rng)
                 points = FWPoints(start.x, start.w, start.component)
                 factor = BLOCK_ITERATIONS[min(p.d, 3) - 1]
@@ -179,7 +182,8 @@ class FWQuad:
         """Number of search points used for ``n`` points in ``d`` dimensions."""
         if self.search_points is not None:
             return self.search_points
+        many = min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS)
         if self.refine is not None:
-            least, each, most = LINE_SEARCH if d == 1 else EVEN_SEARCH
-            return max(n, least, min(each * n, most))
-        return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))
+            least, each = LINE_SEARCH if d == 1 else EVEN_SEARCH
+            return max(n, least, min(each * n, many) if d == 1 else each * n)
+        return max(n, many)

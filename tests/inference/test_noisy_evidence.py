@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize
 
 import skh
-from skh.inference.ascent import Ascent, Step
+from skh.inference.ascent import Ascent, Step, Task
 from skh.inference.bounds import checked_bounds
 from skh.inference.problem import Problem
 from skh.inference.scoring import Scoring
@@ -123,7 +123,7 @@ def test_a_step_to_where_the_evidence_is_zero_is_taken_back_by_half():
     problem = Problem.of(constant, [0.0, 0.1], skh.Stratified(), 10, 0)
     bounds = checked_bounds(("mean",), None)
     seen = []
-    Scoring().climb(problem, bounds, Work(), ascent, 3, seen.append)
+    Scoring().climb(Task(problem, bounds, Work(), 3, seen.append), ascent)
     assert [float(step.z[0]) for step in seen] == [4.0, 2.0]
 
 

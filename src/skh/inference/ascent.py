@@ -74,38 +74,58 @@ class Ascent:
         )
 
 
-@dataclass
-class Climber:
-    """Runs iterations of an `Ascent`."""
+class Task(NamedTuple):
+    """What searches work on, and when they give up."""
 
     problem: Problem
     bounds: Bounds
     work: Work
-    most: int = 40
+    most: int = 40  # iterations
+    on_step: Callable[[Ascent], object] = lambda ascent: None
+
+    def iterate(self, ascent: Ascent, step: Callable[[Ascent], Ascent]) -> Ascent:
+        """Take steps until there is an outcome; count and report each."""
+        while not ascent.outcome:
+            before = self.work.n_filters, self.work.n_likelihood_evaluations
+            ascent = step(ascent).counted(self.work, before)
+            self.on_step(ascent)
+        return ascent
+
+    def given_up(self, ascent: Ascent) -> str:
+        """Return the outcome of too many iterations, or none."""
+        return (
+            f"not converged after {self.most} iterations" if len(ascent.steps) >= self.most else ""
+        )
+
+    def named(self, z: Array) -> dict[str, float]:
+        """Return the parameters at free coordinates by name."""
+        return self.bounds.named(z)
+
+
+@dataclass
+class Climber:
+    """Runs iterations of an `Ascent`."""
+
+    task: Task
     log_prior: LogPrior = no_prior
     verified: bool = True  # compare fixed particles with filters at the optimum
-    on_step: Callable[[Ascent], object] = lambda ascent: None
     here: LocalEvidence | None = field(default=None, init=False)
 
     def climb(self, ascent: Ascent) -> Ascent:
         """Iterate until an optimum is reached."""
-        while not ascent.outcome:
-            before = self.work.n_filters, self.work.n_likelihood_evaluations
-            ascent = self._step(ascent).counted(self.work, before)
-            self.on_step(ascent)
-        return ascent
+        return self.task.iterate(ascent, self._step)
 
     def evidence_at(self, ascent: Ascent) -> LocalEvidence:
         """Return the evidence around the present point; an error where it is zero."""
         if self.here is None or not np.array_equal(self.here.z, ascent.z):
             self.here = self._evidence(ascent.z, ascent.jumping)
         if self.here is None:
-            raise zero_evidence(self.bounds.named(ascent.z))
+            raise zero_evidence(self.task.named(ascent.z))
         return self.here
 
     def _evidence(self, z: Array, jumping: bool) -> LocalEvidence | None:
         return LocalEvidence.at(
-            self.problem, self.bounds, z, self.work, self.log_prior, jumping=jumping
+            self.task.problem, self.task.bounds, z, self.task.work, self.log_prior, jumping=jumping
         )
 
     def _step(self, ascent: Ascent) -> Ascent:
@@ -116,22 +136,22 @@ class Climber:
             return replace(ascent, log_evidence=here.log_evidence, outcome=TOO_NOISY)
         metric = here.metric(scales)
         u, gain = maximise(here, metric, ascent.radius)
-        record = Step(self.bounds.named(here.z), here.log_evidence, gain, ascent.radius)
+        record = Step(self.task.named(here.z), here.log_evidence, gain, ascent.radius)
         ascent = replace(ascent, log_evidence=here.log_evidence, scales=metric.scales)
         ascent = replace(ascent, steps=(*ascent.steps, record))
         if gain < here.steps.tolerance:
             return self._ended(ascent, here, metric, "converged")
         if max(gain, ascent.gain) < JUMP and len(ascent.steps) > 2:
             return self._ended(ascent, here, metric, "converged to the jumps of the evidence")
-        if len(ascent.steps) >= self.most:
-            return replace(ascent, outcome=f"not converged after {self.most} iterations")
+        if given_up := self.task.given_up(ascent):
+            return replace(ascent, outcome=given_up)
         return self._moved(replace(ascent, gain=gain), here, metric, u)
 
     def _first_scales(self, here: LocalEvidence) -> Array | None:
         """Steps that show how the evidence changes; None where filters only show their noise."""
-        if here.local is not self.problem or not self.verified:
+        if here.local is not self.task.problem or not self.verified:
             return here.scales()
-        if here.noise(self.problem, NOISE_RUNS) > NOISE:
+        if here.noise(self.task.problem, NOISE_RUNS) > NOISE:
             return None
         try:
             return here.scales()
@@ -140,10 +160,10 @@ class Climber:
 
     def _ended(self, ascent: Ascent, here: LocalEvidence, metric: Metric, outcome: str) -> Ascent:
         """End the search, or go on: elsewhere, or by filters if fixed particles mislead it."""
-        smooth = self.verified and here.local is not self.problem
-        misled = outcome == TOO_NOISY or (smooth and not here.agrees(self.problem, metric))
-        noise = here.noise(self.problem, NOISE_RUNS) if smooth and misled else 0.0
-        z = here.elsewhere(self.problem, metric, everywhere=misled, noise=noise)
+        smooth = self.verified and here.local is not self.task.problem
+        misled = outcome == TOO_NOISY or (smooth and not here.agrees(self.task.problem, metric))
+        noise = here.noise(self.task.problem, NOISE_RUNS) if smooth and misled else 0.0
+        z = here.elsewhere(self.task.problem, metric, everywhere=misled, noise=noise)
         if z is not None:
             return replace(ascent, z=z, scales=None, radius=FIRST_RADIUS, gain=np.inf)
         if not (smooth and misled) or noise > NOISE:
@@ -158,7 +178,7 @@ class Climber:
         actual = -np.inf if there is None else there.log_evidence - here.log_evidence
         if there is None or actual < 0.25 * gain - JUMP:
             radius = length / 3
-            lost = Step(self.bounds.named(here.z), here.log_evidence, np.nan, radius)
+            lost = Step(self.task.named(here.z), here.log_evidence, np.nan, radius)
             ascent = replace(ascent, radius=radius, gain=np.inf, steps=(*ascent.steps[:-1], lost))
             if radius < SMALLEST_RADIUS:  # the gains that were expected are never there
                 return self._ended(ascent, here, metric, TOO_NOISY)

@@ -20,7 +20,7 @@ import scipy  # loads scipy.optimize on first use
 
 from skh import _checks
 from skh._typing import Array
-from skh.inference.ascent import IMPOSSIBLE, Ascent, Step
+from skh.inference.ascent import IMPOSSIBLE, Ascent, Step, Task
 from skh.inference.bounds import Bounds, checked_values
 from skh.inference.expected_density import ExpectedDensity
 from skh.inference.local_evidence import LocalEvidence
@@ -79,51 +79,32 @@ class EM:
             raise TypeError(f"m_step must be a function (smoothed, ys), got {self.m_step!r}")
         _checks.positive("tolerance", self.tolerance)
 
-    def climb(
-        self,
-        problem: Problem,
-        bounds: Bounds,
-        work: Work,
-        ascent: Ascent,
-        most: int,
-        on_step: Callable[[Ascent], object],
-    ) -> Ascent:
+    def climb(self, task: Task, ascent: Ascent) -> Ascent:
         """Iterate until an M-step gains less than the tolerance."""
-        while not ascent.outcome:
-            before = work.n_filters, work.n_likelihood_evaluations
-            ascent = self._step(problem, bounds, work, ascent, most)
-            ascent = ascent.counted(work, before)
-            on_step(ascent)
-        return ascent
+        return task.iterate(ascent, lambda ascent: self._step(task, ascent))
 
-    def optimum(self, problem: Problem, bounds: Bounds, ascent: Ascent, work: Work) -> Optimum:
+    def optimum(self, task: Task, ascent: Ascent) -> Optimum:
         """Tell it from one run of the filter."""
-        return optimum_of_one_run(problem, bounds, ascent, work)
+        return optimum_of_one_run(task, ascent)
 
-    def _step(
-        self, problem: Problem, bounds: Bounds, work: Work, ascent: Ascent, most: int
-    ) -> Ascent:
+    def _step(self, task: Task, ascent: Ascent) -> Ascent:
         """One iteration: smooth, maximise."""
-        values = bounds.named(ascent.z)
+        problem, values = task.problem, task.named(ascent.z)
         model, result = problem.model(values), problem.run(values, history=True)
-        work.count(result)
+        task.work.count(result)
         if result is None:
             raise zero_evidence(values)
         smoothed = result.smooth(model, rng=problem.seed)
         density = density_of(smoothed, model, list(problem.ys), None, problem.seed)
-        expected = Expected(problem, bounds, work, density, model)
+        expected = Expected(problem, task.bounds, task.work, density, model)
         z = self._maximum(smoothed, expected, ascent.z)
         gain = float(np.subtract(*expected.values([z, ascent.z])))
         step = Step(values, result.log_evidence, gain, np.nan)
         ascent = replace(
             ascent, log_evidence=result.log_evidence, gain=gain, steps=(*ascent.steps, step)
         )
-        if gain < self.tolerance:
-            return ended(problem, bounds, work, ascent, "converged")
-        if len(ascent.steps) >= most:
-            said = f"not converged after {most} iterations"
-            return ended(problem, bounds, work, ascent, said)
-        return replace(ascent, z=z)
+        outcome = "converged" if gain < self.tolerance else task.given_up(ascent)
+        return ended(task, ascent, outcome) if outcome else replace(ascent, z=z)
 
     def _maximum(self, smoothed: SmoothingResult, expected: Expected, z: Array) -> Array:
         """The M-step, in free coordinates."""
@@ -167,8 +148,8 @@ class Expected:
         return np.asarray(found.x)
 
 
-def ended(problem: Problem, bounds: Bounds, work: Work, ascent: Ascent, outcome: str) -> Ascent:
+def ended(task: Task, ascent: Ascent, outcome: str) -> Ascent:
     """End a search, with the scales of the evidence that standard errors start from."""
-    here = LocalEvidence.at(problem, bounds, ascent.z, work)
+    here = LocalEvidence.at(task.problem, task.bounds, ascent.z, task.work)
     scales = None if here is None else here.metric(here.scales()).scales
     return replace(ascent, scales=scales, outcome=outcome)

@@ -13,8 +13,8 @@ from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG
 from skh.filtering.plans import Plan
-from skh.inference.ascent import Ascent
-from skh.inference.bounds import Bounds, checked_bounds, checked_names, checked_values
+from skh.inference.ascent import Ascent, Task
+from skh.inference.bounds import checked_bounds, checked_names, checked_values
 from skh.inference.fit_file import FitFile
 from skh.inference.fit_result import Fit, NumericalError, by_name
 from skh.inference.problem import MakeModel, Problem
@@ -94,11 +94,10 @@ def fit(
     most, method = _checks.positive_int("max_iterations", max_iterations), checked_search(search)
     saved = FitFile.of(file, problem, free, points, most, rng)
     problem = problem.other(seed=saved.seed)
+    task = Task(problem, free, work, most)
     with progress_bar(progress, "fit") as report:
-        ascents = [
-            climbed(method, problem, free, k, work, saved, most, report) for k in range(len(points))
-        ]
-    return finished(method, problem, free, ascents, work)
+        ascents = [climbed(method, task, saved, k, report) for k in range(len(points))]
+    return finished(method, task._replace(work=Work(work.executor)), ascents)
 
 
 def checked_executor(executor: Any) -> Executor | None:
@@ -117,32 +116,22 @@ def checked_search(search: Any) -> Search:
     return search  # type: ignore[no-any-return]
 
 
-def climbed(
-    search: Search,
-    problem: Problem,
-    bounds: Bounds,
-    k: int,
-    work: Work,
-    saved: FitFile,
-    most: int,
-    report: Report,
-) -> Ascent:
+def climbed(search: Search, task: Task, saved: FitFile, k: int, report: Report) -> Ascent:
     """Climb from start ``k``, or from where the file has it, writing each iteration."""
 
     def keep(ascent: Ascent) -> None:
         saved.keep(k, ascent)
         report(saved.iterations, None)
 
-    return search.climb(problem, bounds, work, saved.ascents[k], most, keep)
+    return search.climb(task._replace(on_step=keep), saved.ascents[k])
 
 
-def finished(
-    search: Search, problem: Problem, bounds: Bounds, ascents: Sequence[Ascent], work: Work
-) -> Fit:
+def finished(search: Search, task: Task, ascents: Sequence[Ascent]) -> Fit:
     """Return the result of the best search, with standard errors and numerical errors."""
+    bounds, work = task.bounds, task.work
     order = np.argsort([-ascent.log_evidence for ascent in ascents], kind="stable")
-    best, work = ascents[order[0]], Work(work.executor)
-    found = search.optimum(problem, bounds, best, work)
+    best = ascents[order[0]]
+    found = search.optimum(task, best)
     slopes, names = bounds.slopes(best.z), bounds.names
     covariance = slopes[:, None] * found.covariance * slopes
     shifts = found.shift / np.sqrt(np.diagonal(found.covariance))
@@ -160,7 +149,7 @@ def finished(
         found.noise,
         sum(a.n_filters for a in ascents) + work.n_filters,
         sum(a.n_likelihood_evaluations for a in ascents) + work.n_likelihood_evaluations,
-        problem,
+        task.problem,
         bounds,
         work.executor,
     )

@@ -12,7 +12,7 @@ from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import RNG, Array
 from skh.filtering.plans import Plan
-from skh.inference.ascent import Ascent, Climber
+from skh.inference.ascent import Ascent, Climber, Task
 from skh.inference.bounds import checked_values
 from skh.inference.delayed_acceptance import Chain, Walk, run_chain
 from skh.inference.emulator import Emulator
@@ -122,7 +122,7 @@ def posterior_mode(
     problem: Problem, prior: Prior, start: Mapping[str, float], work: Work
 ) -> tuple[Array, Array]:
     """Return the mode in free coordinates, and axes in which the posterior is about standard."""
-    climber = Climber(problem, prior.bounds, work, log_prior=prior.log_density, verified=False)
+    climber = Climber(Task(problem, prior.bounds, work), prior.log_density, verified=False)
     ascent = climber.climb(Ascent(prior.bounds.free(start)))
     here = climber.evidence_at(ascent)
     metric = here.metric(here.scales() if ascent.scales is None else ascent.scales)

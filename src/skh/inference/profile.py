@@ -12,7 +12,7 @@ import scipy  # loads scipy.stats on first use
 from skh import _checks
 from skh._runtime.progress import Report, progress_bar
 from skh._typing import Array
-from skh.inference.ascent import Ascent, Climber
+from skh.inference.ascent import Ascent, Climber, Task
 from skh.inference.bounds import Bounds, checked_values
 from skh.inference.local_evidence import LocalEvidence
 from skh.inference.work import Work
@@ -144,7 +144,7 @@ def at_value(
     k, work = fit.bounds.names.index(name), Work(fit.executor)
     problem = replace(fit.problem, make_model=partial(fit.problem.make_model, **{name: value}))
     others, start = fit.bounds.without(name), np.delete(z, k)
-    climber = Climber(problem, others, work, most=10, verified=False)
+    climber = Climber(Task(problem, others, work, most=10), verified=False)
     climber.here = LocalEvidence.at(problem, others, start, work) if len(start) else None
     if climber.here is None:
         return z, ({**fit.parameters, name: value}, problem.log_evidence(others.named(start)))

@@ -9,7 +9,7 @@ where they are, and then to their mean (Robbins and Monro, 1951; Polyak and Judi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -17,12 +17,11 @@ import numpy as np
 
 from skh import _checks
 from skh._typing import Array
-from skh.inference.ascent import NOISY_OPTIMUM, SCORING, Ascent, Step, maximise
+from skh.inference.ascent import NOISY_OPTIMUM, SCORING, Ascent, Step, Task, maximise
 from skh.inference.bounds import Bounds
 from skh.inference.local_evidence import LocalEvidence, inverse
-from skh.inference.optimum import MORE_PARTICLES, Optimum
+from skh.inference.optimum import Optimum, with_more_particles
 from skh.inference.problem import Problem, zero_evidence
-from skh.inference.work import Work
 
 T = TypeVar("T")
 
@@ -60,44 +59,32 @@ class Scoring:
     def __post_init__(self) -> None:
         _checks.positive_int("runs", self.runs)
 
-    def climb(
-        self,
-        problem: Problem,
-        bounds: Bounds,
-        work: Work,
-        ascent: Ascent,
-        most: int,
-        on_step: Callable[[Ascent], object],
-    ) -> Ascent:
+    def climb(self, task: Task, ascent: Ascent) -> Ascent:
         """Iterate until enough maxima are averaged."""
         if ascent.search != SCORING:
             ascent = replace(ascent, search=SCORING, maxima=(), scales=None, outcome="")
             ascent = replace(ascent, radius=FIRST_BOX)
-        while not ascent.outcome:
-            before = work.n_filters, work.n_likelihood_evaluations
-            ascent = self._step(problem, bounds, work, ascent).counted(work, before)
-            if len(ascent.maxima) == SETTLING + self.runs:
-                f = log_mean([step.log_evidence for step in ascent.steps[-self.runs :]])
-                ascent = replace(ascent, log_evidence=f, outcome=NOISY_OPTIMUM)
-            elif misled(ascent):
-                ascent = replace(ascent, outcome=MISLED)
-            elif len(ascent.steps) >= most:
-                ascent = replace(ascent, outcome=f"not converged after {most} iterations")
-            on_step(ascent)
-        return ascent
+        return task.iterate(ascent, lambda ascent: self._judged(task, self._step(task, ascent)))
 
-    def _step(self, problem: Problem, bounds: Bounds, work: Work, ascent: Ascent) -> Ascent:
+    def _judged(self, task: Task, ascent: Ascent) -> Ascent:
+        """Say whether and why the search ends."""
+        if len(ascent.maxima) == SETTLING + self.runs:
+            f = log_mean([step.log_evidence for step in ascent.steps[-self.runs :]])
+            return replace(ascent, log_evidence=f, outcome=NOISY_OPTIMUM)
+        return replace(ascent, outcome=MISLED if misled(ascent) else task.given_up(ascent))
+
+    def _step(self, task: Task, ascent: Ascent) -> Ascent:
         """Run another filter, and go towards the maximum at its particles."""
-        here = smooth_evidence(problem, bounds, ascent.z, work, len(ascent.steps))
+        here = smooth_evidence(task, task.problem, ascent.z, len(ascent.steps))
         if here is None:
-            return halfway_back(bounds, ascent)
+            return halfway_back(task.bounds, ascent)
         metric = here.metric(here.scales() if ascent.scales is None else ascent.scales)
         u, gain = maximise(here, metric, ascent.radius)
-        record = Step(bounds.named(here.z), here.log_evidence, gain, ascent.radius)
+        record = Step(task.named(here.z), here.log_evidence, gain, ascent.radius)
         ascent = replace(ascent, scales=metric.scales, steps=(*ascent.steps, record))
         ascent = replace(ascent, log_evidence=here.log_evidence, gain=gain)
         at_the_edge = bool(np.abs(u).max() > 0.9 * ascent.radius)
-        return self._gone_on(ascent, here.z + metric.axes @ u, bounds, at_the_edge)
+        return self._gone_on(ascent, here.z + metric.axes @ u, task.bounds, at_the_edge)
 
     def _gone_on(self, ascent: Ascent, maximum: Array, bounds: Bounds, at_the_edge: bool) -> Ascent:
         """Go to a maximum that is on the way, else to the mean of the last ones."""
@@ -109,43 +96,37 @@ class Scoring:
         z = np.mean(better_half(maxima[-self.runs :], f[-self.runs :]), axis=0)
         return replace(ascent, z=z, maxima=maxima, radius=FIRST_BOX)
 
-    def optimum(self, problem: Problem, bounds: Bounds, ascent: Ascent, work: Work) -> Optimum:
+    def optimum(self, task: Task, ascent: Ascent) -> Optimum:
         """Average over runs: evidence, curvature, and the gradient by more particles."""
-        runs, f = self._evidence(problem, bounds, ascent.z, work)
+        runs, f = self._evidence(task, task.problem, ascent.z)
         some = better_half(runs, f)
-        scales = some[0].scales() if ascent.scales is None else ascent.scales
-        metric = some[0].metric(scales)
+        metric = some[0].metric(some[0].scales() if ascent.scales is None else ascent.scales)
         information = np.mean([here.information(metric) for here in some], axis=0)
         covariance = metric.axes @ inverse(information) @ metric.axes.T
-        more = problem.other(n=MORE_PARTICLES * problem.n, seed=problem.seed ^ 1)
-        others, g = self._evidence(more, bounds, ascent.z, work)
-        gradients = [h.metric(metric.scales).gradient for h in better_half(others, g)]
-        shift = covariance @ np.mean(gradients, axis=0)
-        return Optimum(
-            log_mean(f), covariance, abs(log_mean(g) - log_mean(f)), shift, True, float(np.std(f))
-        )
+        more, g = self._evidence(task, with_more_particles(task.problem), ascent.z)
+        gradients = [here.metric(metric.scales).gradient for here in better_half(more, g)]
+        off, shift = abs(log_mean(g) - log_mean(f)), covariance @ np.mean(gradients, axis=0)
+        return Optimum(log_mean(f), covariance, off, shift, True, float(np.std(f)))
 
     def _evidence(
-        self, problem: Problem, bounds: Bounds, z: Array, work: Work
+        self, task: Task, problem: Problem, z: Array
     ) -> tuple[list[LocalEvidence], list[float]]:
         """The evidence at the particles of filters with other seeds than the search had."""
-        runs = [smooth_evidence(problem, bounds, z, work, -1 - k) for k in range(self.runs)]
+        runs = [smooth_evidence(task, problem, z, -1 - k) for k in range(self.runs)]
         found = [here for here in runs if here is not None]
         if len(found) < self.runs:
-            raise zero_evidence(bounds.named(z))
+            raise zero_evidence(task.named(z))
         return found, [here.log_evidence for here in found]
 
 
-def smooth_evidence(
-    problem: Problem, bounds: Bounds, z: Array, work: Work, run: int
-) -> LocalEvidence | None:
-    """Run the filter with the seed of a ``run``; None where the evidence is zero."""
+def smooth_evidence(task: Task, problem: Problem, z: Array, run: int) -> LocalEvidence | None:
+    """Run a filter with the seed of a ``run``; None where the evidence is zero."""
     seed = (problem.seed + run) % 2**63
-    here = LocalEvidence.at(problem.other(seed=seed), bounds, z, work)
+    here = LocalEvidence.at(problem.other(seed=seed), task.bounds, z, task.work)
     if here is not None and isinstance(here.local, Problem):
         raise ValueError(
             "search=skh.Scoring() needs a model whose transitions have densities, got "
-            f"{type(problem.model(bounds.named(z))).__name__}: use another search"
+            f"{type(problem.model(task.named(z))).__name__}: use another search"
         )
     return here
 

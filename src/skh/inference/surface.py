@@ -8,7 +8,6 @@ noise: there values far apart tell the maximum best (Ionides and others, 2017, f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,12 +16,11 @@ import scipy  # loads scipy.optimize on first use
 
 from skh import _checks
 from skh._typing import Array
-from skh.inference.ascent import NOISY_OPTIMUM, SURFACE, Ascent, Step
+from skh.inference.ascent import NOISY_OPTIMUM, SURFACE, Ascent, Step, Task
 from skh.inference.bounds import Bounds
 from skh.inference.local_evidence import inverse
-from skh.inference.optimum import MORE_PARTICLES, Optimum
+from skh.inference.optimum import Optimum, with_more_particles
 from skh.inference.problem import Problem, zero_evidence
-from skh.inference.work import Work
 
 FIRST_WIDTH, LARGEST_WIDTH = 0.5, 2.0  # of half the box, on a log or logit scale
 LEAST_DROP, NOISES = 2.0, 3.0  # fall of the evidence to the sides: at least, in standard deviations
@@ -89,63 +87,42 @@ class Surface:
     def __post_init__(self) -> None:
         _checks.positive_int("runs", self.runs)
 
-    def climb(
-        self,
-        problem: Problem,
-        bounds: Bounds,
-        work: Work,
-        ascent: Ascent,
-        most: int,
-        on_step: Callable[[Ascent], object],
-    ) -> Ascent:
+    def climb(self, task: Task, ascent: Ascent) -> Ascent:
         """Move the box until its middle is the maximum."""
         if ascent.search != SURFACE:
             ascent = replace(ascent, search=SURFACE, maxima=(), scales=None, outcome="")
-        while not ascent.outcome:
-            before = work.n_filters, work.n_likelihood_evaluations
-            ascent = self._step(problem, bounds, work, ascent)
-            if len(ascent.maxima) == SETTLED:
-                ascent = replace(ascent, outcome=NOISY_OPTIMUM)
-            elif len(ascent.steps) >= most:
-                ascent = replace(ascent, outcome=f"not converged after {most} iterations")
-            ascent = ascent.counted(work, before)
-            on_step(ascent)
-        return ascent
+        return task.iterate(ascent, lambda ascent: self._step(task, ascent))
 
-    def _step(self, problem: Problem, bounds: Bounds, work: Work, ascent: Ascent) -> Ascent:
+    def _step(self, task: Task, ascent: Ascent) -> Ascent:
         """Fit a quadratic, and move to its maximum."""
-        h = first_widths(bounds, ascent)
-        q = self._fitted(problem, bounds, ascent.z, h, work, len(ascent.steps))
-        u = q.maximum()
-        widths = np.minimum(h * widening(q), np.where(bounds.unbounded, np.inf, LARGEST_WIDTH))
-        z = ascent.z + h * u
-        record = Step(bounds.named(ascent.z), q.value, q(u) - q.value, float(h.max()))
+        h = first_widths(task.bounds, ascent)
+        q = self._fitted(task, task.problem, ascent, h)
+        u, widest = q.maximum(), np.where(task.bounds.unbounded, np.inf, LARGEST_WIDTH)
+        z, widths = ascent.z + h * u, np.minimum(h * widening(q), widest)
+        record = Step(task.named(ascent.z), q.value, q(u) - q.value, float(h.max()))
         maxima = (*ascent.maxima, z) if np.abs(u).max() < INSIDE else ()
         ascent = replace(ascent, z=z, maxima=maxima, scales=widths, log_evidence=q(u))
-        return replace(ascent, steps=(*ascent.steps, record))
+        ascent = replace(ascent, steps=(*ascent.steps, record))
+        outcome = NOISY_OPTIMUM if len(maxima) == SETTLED else task.given_up(ascent)
+        return replace(ascent, outcome=outcome)
 
-    def _fitted(
-        self, problem: Problem, bounds: Bounds, z: Array, h: Array, work: Work, step: int
-    ) -> Quadratic:
+    def _fitted(self, task: Task, problem: Problem, ascent: Ascent, h: Array) -> Quadratic:
         """Run filters with seeds of their own all over the box."""
-        p = len(z)
+        p, step = len(h), len(ascent.steps)
         size = self.runs * (p + 1) * (p + 2) // 2
         U = hypercube(size, p, np.random.default_rng([problem.seed, step]))
         seeds = [(problem.seed + size * step + k) % 2**63 for k in range(size)]
         filters = [problem.other(seed=seed) for seed in seeds]
-        f = work.each(filters, [bounds.named(z + h * u) for u in U]).sum(axis=1)
+        f = task.work.each(filters, [task.named(ascent.z + h * u) for u in U]).sum(axis=1)
         possible = np.isfinite(f)
         if possible.sum() < size / 2:
-            raise zero_evidence(bounds.named(z))
+            raise zero_evidence(task.named(ascent.z))
         return Quadratic.of(U[possible], f[possible])
 
-    def optimum(self, problem: Problem, bounds: Bounds, ascent: Ascent, work: Work) -> Optimum:
+    def optimum(self, task: Task, ascent: Ascent) -> Optimum:
         """Fit a last quadratic, and one of filters with more particles."""
-        z, h = ascent.z, first_widths(bounds, ascent)
-        more = problem.other(n=MORE_PARTICLES * problem.n, seed=problem.seed ^ 1)
-        q, there = (
-            self._fitted(by, bounds, z, h, work, len(ascent.steps)) for by in (problem, more)
-        )
+        h, more = first_widths(task.bounds, ascent), with_more_particles(task.problem)
+        q, there = (self._fitted(task, by, ascent, h) for by in (task.problem, more))
         covariance = np.outer(h, h) * inverse(-q.curvature)
         top, u = q(q.maximum()), there.maximum()
         return Optimum(top, covariance, abs(there(u) - top), h * u, False, q.noise)

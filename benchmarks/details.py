@@ -16,9 +16,9 @@ from quoted import Row, print_rows
 
 import inference
 import skh
-from skh.geometry import Pose
-from skh.models.uav_navigation import UavModel, drawn_flight, survey_flight
+from skh.models.uav_navigation import drawn_flight, survey_flight
 from skh.models.uav_navigation.model import INNOVATIONS, REPORT
+from skh.models.uav_navigation.sensor_diagnostics import reports_at_truth
 from skh.scores import nees
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
@@ -101,24 +101,10 @@ def in_two_dimensions() -> Iterator[Row]:
         yield f"two positions, {name}", float(np.mean(errors))
 
 
-def pinned(flight: object) -> np.ndarray:
-    """Squared innovations of a filter whose only particle is the true pose."""
-    model, rows, carry = UavModel(flight.parameters, flight.start), [], None
-    states = [Pose(p[None], R[None]) for p, R in zip(*flight.poses, strict=True)]
-    for t, y in enumerate(flight.observations):
-        if t == 0:
-            carry = model.initial_carry(states[0])
-        else:
-            carry = model.move(t - 1, states[t - 1], carry, states[t])
-        _, carry = model.log_likelihood(t, states[t], y, carry)
-        rows.append(carry.report[0])
-    return np.array(rows)
-
-
 def innovations() -> Iterator[Row]:
     """Mean squared innovations on flights of the model, and on one of the experiment."""
-    drawn = [pinned(drawn_flight(300, rng=seed)) for seed in range(40)]
-    survey = [pinned(survey_flight(2000, rng=0))]
+    drawn = [reports_at_truth(drawn_flight(300, rng=seed)) for seed in range(40)]
+    survey = [reports_at_truth(survey_flight(2000, rng=0))]
     for kind, reports in (("drawn", drawn), ("survey", survey)):
         for name in INNOVATIONS:
             column = np.concatenate(reports)[:, REPORT.index(name)]

@@ -23,6 +23,7 @@ from skh.models.uav_navigation import kernels as uav_kernels
 from skh.models.uav_navigation.camera import project
 from skh.models.uav_navigation.model import INNOVATIONS, REPORT
 from skh.models.uav_navigation.parameters import GRAVITY
+from skh.models.uav_navigation.sensor_diagnostics import reports_at_truth
 from skh.models.uav_navigation.tracks import FLAT_SLOPE, assign, ray_is_flat
 from skh.models.uav_navigation.turn_kernels import measure_turn
 from skh.scores import pose_estimate
@@ -56,23 +57,9 @@ SEEN = (
 )
 
 
-def pinned(flight, parameters=None):
-    """Reports of a filter whose only particle is the true pose."""
-    model, rows, carry = UavModel(parameters or flight.parameters, flight.start), [], None
-    states = [Pose(p[None], R[None]) for p, R in zip(*flight.poses, strict=True)]
-    for t, y in enumerate(flight.observations):
-        if t == 0:
-            carry = model.initial_carry(states[0])
-        else:
-            carry = model.move(t - 1, states[t - 1], carry, states[t])
-        _, carry = model.log_likelihood(t, states[t], y, carry)
-        rows.append(carry.report[0])
-    return np.array(rows)
-
-
 @pytest.fixture(scope="module")
 def reports():
-    return np.concatenate([pinned(drawn_flight(300, rng=seed)) for seed in range(40)])
+    return np.concatenate([reports_at_truth(drawn_flight(300, rng=seed)) for seed in range(40)])
 
 
 @pytest.mark.parametrize("name", INNOVATIONS)
@@ -88,7 +75,7 @@ def sharp_flights():
 
 
 def sharp_innovations(flights, **believed):
-    reports = [pinned(flight, replace(SHARP, **believed)) for flight in flights]
+    reports = [reports_at_truth(flight, replace(SHARP, **believed)) for flight in flights]
     return np.nanmean(np.concatenate(reports), axis=0)[: len(INNOVATIONS)]
 
 

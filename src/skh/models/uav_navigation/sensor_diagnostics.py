@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from skh._typing import Array
 from skh.filtering.belief import Belief
 from skh.geometry import ChartedCarry
-from skh.models.uav_navigation.model import REPORT, Carry
+from skh.geometry.charts import Pose
+from skh.models.uav_navigation.flight import Flight
+from skh.models.uav_navigation.model import REPORT, Carry, UavModel
+from skh.models.uav_navigation.parameters import Parameters
 
 
 def diagnostics(belief: Belief) -> dict[str, float]:
@@ -30,6 +34,22 @@ def diagnostics(belief: Belief) -> dict[str, float]:
     if not isinstance(inner, Carry):
         raise TypeError(f"belief must come from the UAV model, got one that carries {carry!r}")
     return dict(zip(REPORT, _means(inner.report, belief.w), strict=True))
+
+
+def reports_at_truth(flight: Flight, parameters: Parameters | None = None) -> Array:
+    """Return the `REPORT` of each step, (T, columns), if the only particle is the true pose.
+
+    ``parameters`` in place of those of the flight.
+    """
+    model, rows = UavModel(parameters or flight.parameters, flight.start), []
+    states = [Pose(p[None], R[None]) for p, R in zip(*flight.poses, strict=True)]
+    carry = model.initial_carry(states[0])
+    for t, y in enumerate(flight.observations):
+        if t > 0:
+            carry = model.move(t - 1, states[t - 1], carry, states[t])
+        _, carry = model.log_likelihood(t, states[t], y, carry)
+        rows.append(carry.report[0])
+    return np.array(rows)
 
 
 def _means(report: np.ndarray, w: np.ndarray) -> list[float]:

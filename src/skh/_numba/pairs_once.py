@@ -30,23 +30,29 @@ def double_earlier(shares, tile):
         shares[j] *= 2.0
 
 
+@inlined
+def set_squares(q, x, i, end):
+    """``q`` = squared distances of point ``i`` to the first ones."""
+    for j in range(end):
+        q[j] = 0.0
+    for k in range(len(x)):
+        for j in range(end):
+            e = x[k, j] - x[k, i]
+            q[j] += e * e
+
+
 @summing
 def pair_values(X, w, groups):  # pragma: no cover - intrinsic
     """``sum_ij w_i w_j k(x_i, x_j)``."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
-    (d, N), result = X.shape, 0.0
+    N, result = w.size, 0.0
     n = (N + TILE - 1) // TILE * TILE
     x, shares, q = filled_up(X, n), filled_up(w.reshape(1, N), n)[0], np.empty(n)
     for i in range(N):
         tile = i // TILE * TILE
         if i == tile:
             double_earlier(shares, tile)
-        for j in range(tile + TILE):
-            q[j] = 0.0
-        for k in range(d):
-            for j in range(tile + TILE):
-                e = x[k, j] - x[k, i]
-                q[j] += e * e
+        set_squares(q, x, i, tile + TILE)
         for g in range(len(groups)):
             rate, h, value = groups[g, 0], weights_of(groups[g]), 0.0
             for j in range(tile + TILE):
@@ -74,12 +80,7 @@ def squared_norm(weights, means, S, scales):  # pragma: no cover - intrinsic
             tile, value = i // TILE * TILE, 0.0
             if i == tile:
                 double_earlier(shares, tile)
-            for j in range(tile + TILE):
-                q[j] = 0.0
-            for k in range(d):
-                for j in range(tile + TILE):
-                    e = y[k, j] - y[k, i]
-                    q[j] += e * e
+            set_squares(q, y, i, tile + TILE)
             for j in range(tile + TILE):
                 value += shares[j] * exp(-q[j])
             sum_of_all += weights[i] * value

@@ -84,7 +84,7 @@ def add_tile(F, x, w, tile, end, h, s):
 
 @inlined
 def repulsion_in_plane(G, X, w, groups):
-    """`mmd_energy.add_repulsion` for many points, whose neighbours follow each other."""
+    """`pair_forces.repulsion` for many points, whose neighbours follow each other."""
     N, result = w.size, 0.0
     n = (N + TILE - 1) // TILE * TILE
     x, F, shares = (

@@ -182,8 +182,8 @@ class FWQuad:
         """Number of search points used for ``n`` points in ``d`` dimensions."""
         if self.search_points is not None:
             return self.search_points
-        many = min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS)
-        if self.refine is not None:
-            least, each = LINE_SEARCH if d == 1 else EVEN_SEARCH
-            return max(n, least, min(each * n, many) if d == 1 else each * n)
-        return max(n, many)
+        many = max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))
+        if self.refine is None:
+            return many
+        least, each = LINE_SEARCH if d == 1 else EVEN_SEARCH
+        return min(max(least, each * n), many) if d == 1 else max(least, each * n)

@@ -29,7 +29,8 @@ def corrective_steps(chosen, mmd2, qp, to_add, to_search, top, fixed, share, nor
         row = take_in(*to_add, k, j)
         for i in range(k + 1):
             K[i, k] = K[k, i] = row[i]
-        a, level, objective = solve(K, c, w, L, active, a, k + 1, level, ROUNDS)
+        rounds = ROUNDS if k + 1 == c.size else 1
+        a, level, objective = solve(K, c, w, L, active, a, k + 1, level, rounds)
         mmd2[k] = objective + norm2
         error = error_of_sum(top, fixed, a, mmd2[k])
         j, g, mean, count = combine_rows_and_search(*to_search, active[:a], w, error)

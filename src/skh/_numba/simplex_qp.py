@@ -149,7 +149,10 @@ def first_blocked(w, active, a, v):
 
 @inlined
 def settle(K, c, w, L, active, a, n, rounds):
-    """Wolfe's minor cycle: go to the affine minimiser, dropping points; return a and its level."""
+    """Wolfe's minor cycle: go to the affine minimiser, dropping points; return a and its level.
+
+    Points that are dropped rotate the factor, which then has further rounding errors to refine.
+    """
     while True:
         v, level = affine_minimiser(K, c, L, active, a, n, rounds)
         step, row = first_blocked(w, active, a, v)
@@ -160,7 +163,7 @@ def settle(K, c, w, L, active, a, n, rounds):
         for i in range(a):
             w[active[i]] += step * (v[i] - w[active[i]])
         w[active[row]] = 0.0
-        a = drop(L, active, a, row)
+        a, rounds = drop(L, active, a, row), ROUNDS
 
 
 @summing
@@ -214,7 +217,7 @@ def steepest(K, c, w, n, tried, level):
 def solve(K, c, w, L, active, a, n, level, rounds):
     """Optimise the weights of the first n vertices, from the optimum on the active set.
 
-    One of ``rounds`` finds the weights, up to `ROUNDS` refine them.
+    One of ``rounds`` finds the weights, the others refine them; `ROUNDS` if points are dropped.
     Returns the number of active points, the level of the gradient at them (an argument of the next
     call) and the objective.  A vertex that is dropped as soon as it enters, because its gain is
     below rounding, is not tried again before another one has made progress.
@@ -225,7 +228,9 @@ def solve(K, c, w, L, active, a, n, level, rounds):
         j = steepest(K, c, w, n, tried, level - GRADIENT if a else np.inf)
         if j < 0:
             break
-        a, level = settle(K, c, w, L, active, enter(K, c, w, L, active, a, j), n, rounds)
+        entered = enter(K, c, w, L, active, a, j)
+        rounds = rounds if entered == a + 1 else ROUNDS
+        a, level = settle(K, c, w, L, active, entered, n, rounds)
         if w[j] > 0.0:
             fill(tried, 0.0)
         tried[j] = 1.0

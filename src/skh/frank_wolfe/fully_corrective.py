@@ -51,7 +51,9 @@ class CorrectiveIterate(Iterate):
         j, k = self._vertex, self._k
         self._chosen[k] = j
         self._k += 1
-        self._qp.add(self.search.add(self._chosen[: k + 1]), self._target.mean_map.at(j), ridge)
+        last = k + 1 == len(self._chosen)
+        values, mean = self.search.add(self._chosen[: k + 1]), self._target.mean_map.at(j)
+        self._qp.add(values, mean, ridge, refine=last or ridge > 0.0)
 
     def _gap(self) -> float:
         """Frank-Wolfe gap: the level of the active points minus that of the vertex."""

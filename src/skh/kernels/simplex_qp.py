@@ -56,16 +56,19 @@ class SimplexQP:
         """Set the state after compiled code has filled the arrays for ``n`` vertices."""
         self._n, self._a, self.level, self.objective = n, active, level, objective
 
-    def add(self, k: ArrayLike, c: float, ridge: float = 0.0) -> None:
-        """Add a vertex with kernel values ``k``, its own (plus ``ridge``) last; solve again."""
+    def add(self, k: ArrayLike, c: float, ridge: float = 0.0, refine: bool = True) -> None:
+        """Add a vertex with kernel values ``k``, its own (plus ``ridge``) last; solve again.
+
+        Without ``refine`` weights are refined only where points are dropped.
+        """
         n = self._n = self._n + 1
         self.K[n - 1, :n] = self.K[:n, n - 1] = k
         self.K[n - 1, n - 1] += ridge
         self.c[n - 1] = c
-        self._solve()
+        self._solve(ROUNDS if refine else 1)
 
-    def _solve(self) -> None:
-        state = solve(*self.arrays, self._a, self._n, self.level, ROUNDS)
+    def _solve(self, rounds: int = ROUNDS) -> None:
+        state = solve(*self.arrays, self._a, self._n, self.level, rounds)
         self.set_state(self._n, *state)
 
 

@@ -122,3 +122,12 @@ def test_rows_are_kept_only_in_blocks_within_reach():
             search.add(chosen[: k + 1])
         levels, _, filled = search._to_add[:3]
         assert least <= filled.sum() / (levels.shape[0] * 50) <= most
+
+
+def test_most_blocks_cannot_hold_the_lowest_score():
+    p = oracles.random_mixture(100, 2, np.random.default_rng(0))
+    target = Target.of(skh.GaussianKernel(1.0), p, p.sample(10_000, rng=0)[0])
+    iterate = skh.FullyCorrective().start(target, 60)
+    iterate.run(60)
+    lows = iterate.search._to_search[1]
+    assert np.isfinite(lows).sum() < 0.5 * lows.size

@@ -98,7 +98,7 @@ def patience():
 def small_blocks():
     """Make blocks of neighbours small enough for a test."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbours, "SMALL_BLOCK", 64)
+        patch.setattr(neighbours, "LARGE_BLOCK", neighbours.SMALL_BLOCK)
         yield
 
 
@@ -161,6 +161,27 @@ def test_quantized_sums_are_within_their_error_bound(seed, d, n, variance):
     gap = (kernel.weighted_sum(x[chosen], w, x) - target.mu)[search._order]
     rough = search._gap.ravel()[:500]
     assert np.abs(rough - gap).max() <= search._bound(np.count_nonzero(w), mmd**2)
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 4), variance=kernels)
+@settings(max_examples=40, deadline=None)
+def test_bounds_of_blocks_are_below_their_scores(seed, d, variance):
+    n, (rng, _, kernel, x, target, single) = 30, rough_problem(seed, d, variance)
+    with small_blocks():
+        search = SingleCombine(target, single, n)
+    chosen, w = rng.integers(0, 500, n), rng.dirichlet(np.ones(n))
+    for k in range(n):
+        search.add(chosen[: k + 1])
+    bounds = search._to_search[2]
+    for _ in range(10):
+        with patience():
+            vertex, _ = search(Weights(w), 1.0)
+        gap = kernel.weighted_sum(x[chosen], w, x) - target.mu
+        least = np.minimum.reduceat(gap[search._order], np.arange(0, 500, search._gap.shape[1]))
+        assert (bounds <= least).all()
+        assert gap[vertex] == pytest.approx(gap.min(), abs=1e-12)
+        i, j = rng.choice(n, 2, replace=False)
+        w[i], w[j] = w[i] + 0.01 * w[j], 0.99 * w[j]
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-6])
@@ -298,8 +319,9 @@ def test_compiled_search_kernels_equal_their_python_source():
     target = target_of(p, skh.GaussianKernel(1.0), p.sample(60, rng=0)[0])
     k, w = 3, np.array([0.5, 0.2, 0.3])
     centres, keep = target.X[:, :k].copy(), np.array([0.0, 0.5, 0.7])
-    levels = rng.integers(0, 65536, (1, 6, 64)).astype(np.uint16)
-    rows = levels, np.array([[0, 1, 2, 9, 9, 9]]), np.array([3])
+    levels = rng.integers(0, 65536, (1, 6, 128)).astype(np.uint16)
+    ranges = rng.integers(0, 65536, (12, 128)).astype(np.uint16)
+    rows = levels, np.array([[0, 1, 2, 9, 9, 9]], np.uintp), np.array([3])
     single, scales = target.X.astype(np.float32), target.scales.astype(np.float32)
     boxes = single, single.min(axis=1, keepdims=True), single.max(axis=1, keepdims=True)
     six = np.zeros((2, 6))
@@ -308,8 +330,9 @@ def test_compiled_search_kernels_equal_their_python_source():
     lazy = PartialMeanMap(np.full(60, np.nan), target.X, *bumps)
     gap = rng.normal(size=60).astype(np.float32)
     room = np.zeros(60, np.uint16), np.abs(gap), np.zeros(60, np.float32)
-    blocks, low = np.pad(gap, (0, 4))[None], np.zeros(64, np.float32)
-    order, vertices = np.append(np.arange(60)[::-1], [0] * 4), (target.X, target.scales, centres)
+    blocks, lows = np.pad(gap, (0, 68))[None], np.zeros(1, np.float32)
+    one, bounds = np.ones(1, np.float32), (np.array([-9.0]), np.zeros(3))
+    order, vertices = np.append(np.arange(60)[::-1], [0] * 68), (target.X, target.scales, centres)
     calls = [
         (_numba.single_precision.next_error, (1e-7, target.single, 0.3, 0.1, 0.05)),
         (_numba.partial_mean_map.mean_map_at, (lazy, 7)),
@@ -332,25 +355,30 @@ def test_compiled_search_kernels_equal_their_python_source():
         ),
         (_numba.single_precision.replay_four, (w, keep, w, keep, keep, w)),
         (
-            _numba.quantized_rows.squared_distance_to_box,
-            (*single.reshape(2, 2, -1), 3, single[:2, 0]),
+            _numba.quantized_rows.squared_distances_to_boxes,
+            (*np.zeros((2, 5), np.float32), *single[:, 5:15].reshape(2, 2, 5), single[:2, 0]),
+        ),
+        (_numba.quantized_rows.end_of_run, (np.arange(4.0), 2.5, 1)),
+        (
+            _numba.quantized_rows.set_range,
+            (*ranges[:2, :1], one, *boxes[1:], scales.astype(np.float32), 0.1, single[:, 0]),
         ),
         (_numba.quantized_rows.quantize, (*room, scales)),
         (
             _numba.quantized_rows.take_in,
-            (*rows, *boxes, 1.0, single, scales, target.X, target.scales, six, 5, 7),
+            (*rows, ranges, 0.1, *boxes, 1.0, single, scales, target.X, target.scales, six, 5, 7),
         ),
-        (_numba.quantized_rows.rows_with_weight, (np.zeros(8, int), np.zeros(8), three, w)),
-        (_numba.quantized_rows.combine_rows, (blocks, low, blocks, *rows, w)),
+        (_numba.quantized_rows.take, (np.zeros(3), w, three)),
+        (_numba.quantized_rows.shift_bounds, (*bounds, w, ranges)),
         (
-            _numba.quantized_rows.points_below,
-            (np.zeros(60, int), blocks, blocks[0], np.arange(64), -1.0),
+            _numba.quantized_rows.combine_rows,
+            (blocks, lows, bounds[0], blocks, *rows, w, 0.1),
         ),
         (_numba.quantized_rows.columns, (centres, three)),
         (_numba.quantized_rows.error_of_sum, (0.1, 1e-5, 7, 1e-4)),
         (
             _numba.quantized_rows.combine_rows_and_search,
-            (blocks, low, blocks, *rows, order, *vertices, *mu, three, w, 0.1),
+            (blocks, lows, *bounds, blocks, *rows, ranges, order, *vertices, *mu, three, w, 0.1),
         ),
         (
             _numba.single_precision.decide,

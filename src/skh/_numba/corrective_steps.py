@@ -21,7 +21,7 @@ def corrective_steps(chosen, mmd2, qp, to_add, to_search, top, fixed, share, nor
     """
     K, c, w, L, active = qp
     a, level, objective, j, g, k = np.intp(0), 0.0, 0.0, chosen[0], 0.0, 0
-    M, wasted, futile = to_search[6].size, 0.0, False  # search points
+    M, wasted, futile = to_search[9].size, 0.0, False  # search points
     while k < chosen.size and not futile:
         if k > 0 and (w[k - 1] == 0.0 or level - (g - mean) <= GRADIENT):
             break
@@ -33,7 +33,7 @@ def corrective_steps(chosen, mmd2, qp, to_add, to_search, top, fixed, share, nor
         a, level, objective = solve(K, c, w, L, active, a, k + 1, level, rounds)
         mmd2[k] = objective + norm2
         error = error_of_sum(top, fixed, a, mmd2[k])
-        j, g, mean, count = combine_rows_and_search(*to_search, active[:a], w, error)
+        j, g, mean, count = combine_rows_and_search(*to_search, active[:a], w[: k + 1], error)
         wasted += max(count - share * a * M, 0.0)
         futile, k = wasted > a * M, k + 1
     return futile, k, a, level, objective, j, g

@@ -4,6 +4,11 @@ A kernel row, the kernel between a vertex and all search points, is stored as 16
 reading rows takes most of the time.  Search points are sorted into blocks of neighbours, and a
 block stores rows only of the vertices within reach: ``levels[b, i]`` belongs to vertex
 ``owner[b, i]``, for i < ``filled[b]``.  All other rows are zero in the block.
+
+Far from the last vertex, scores hardly change, and most of them are too high to be the lowest.  So
+a block is summed up only if it may hold the lowest score: its lowest one when it was last summed up
+is kept as a bound, and lowered by the least that the weights since then, each times its kernel
+row's range in the block, may have changed it by.
 """
 
 from __future__ import annotations
@@ -14,33 +19,36 @@ import numpy as np
 
 from skh._numba.compiling import compiled, full_vectors
 from skh._numba.exponential import exp32
-from skh._numba.extrema import lowest
+from skh._numba.extrema import first_lowest
 from skh._numba.kernel_rows import kernel_row
 from skh._numba.partial_mean_map import PartialMeanMap
+from skh._numba.row_sums import set_sum
 from skh._numba.single_precision import (
     LIKELY,
     SINGLE,
     add_exp32,
-    lowest_of,
+    find_below,
     single_precision_squares,
     winner,
 )
 from skh._numba.vectors import fill, set_scaled
 
 LEVELS = 65535  # quantized kernel values are multiples of 1 / LEVELS, stored as 16-bit integers
-
-# Share of the squared reach beyond which the points of a box are checked, not only the box.
-DOUBT = 0.3
+LONGEST_RUN = 16  # blocks whose squared distances are computed at once
 
 
 @compiled
-def squared_distance_to_box(low, high, b, c):
-    """Squared distance of ``c`` to the box with corners ``low[:, b]`` and ``high[:, b]``."""
-    total = np.float32(0.0)
+def squared_distances_to_boxes(near, far, low, high, c):
+    """Set the least and greatest squared distances of ``c`` to boxes with corners low and high."""
+    fill(near, np.float32(0.0))
+    fill(far, np.float32(0.0))
     for j in range(c.size):
-        e = max(low[j, b] - c[j], c[j] - high[j, b], np.float32(0.0))
-        total += e * e
-    return total
+        x, y, z = low[j], high[j], c[j]
+        for b in range(near.size):
+            below, above = x[b] - z, z - y[b]
+            outside, inside = max(below, above, np.float32(0.0)), min(below, above)
+            near[b] += outside * outside
+            far[b] += inside * inside
 
 
 @compiled
@@ -63,22 +71,48 @@ def quantize(out, q, row, scales):
 
 
 @compiled
-def add_row(levels, owner, filled, X, low, high, scales, reach, vertex, c):
+def end_of_run(near, far, b):
+    """The block after those from b on, LONGEST_RUN at most, that are near."""
+    e = b
+    while e < min(near.size, b + LONGEST_RUN) and near[e] <= far:
+        e += 1
+    return e
+
+
+@compiled
+def add_row(levels, owner, filled, near, X, scales, reach, vertex, c):
     """Store the kernel row of a vertex at ``c`` in each block within reach."""
-    size, far = levels.shape[2], reach * reach
-    scratch = np.empty((2, size), np.float32)
-    for b in range(filled.size):
-        nearest = squared_distance_to_box(low, high, b, c)
-        if nearest > far:
-            continue
-        i, lo, hi = filled[b], b * size, min((b + 1) * size, X.shape[1])
-        q, row = scratch[0, : hi - lo], scratch[1, : hi - lo]
-        single_precision_squares(q, X, lo, hi, c)
-        if nearest > DOUBT * far and lowest_of(q, row) > far:
-            continue
-        quantize(levels[b, i, : hi - lo], q, row, scales)
-        owner[b, i] = vertex
-        filled[b] += 1
+    size, far, b = levels.shape[2], reach * reach, 0
+    squares, row = np.empty(LONGEST_RUN * size, np.float32), np.empty(size, np.float32)
+    while b < filled.size:
+        e = end_of_run(near, far, b)
+        lo, hi = b * size, min(e * size, X.shape[1])
+        run = squares[: hi - lo]
+        single_precision_squares(run, X, lo, hi, c)
+        for k in range(b, e):
+            i, q = filled[k], run[(k - b) * size : (k - b + 1) * size]
+            quantize(levels[k, i, : q.size], q, row[: q.size], scales)
+            owner[k, i] = vertex
+            filled[k] += 1
+        b = max(e, b + 1)
+
+
+@compiled
+def set_range(middle, spread, near, low, high, scales, margin, c):
+    """Set the range of a kernel row in each block, and its squared distances to the vertex.
+
+    Kernel values are those of the middle, up to the spread: in levels, rounded down, for which the
+    spread has two more.
+    """
+    far, least, most = np.empty_like(near), np.zeros_like(near), np.zeros_like(near)
+    squared_distances_to_boxes(near, far, low, high, c)
+    for s in range(scales.shape[1]):
+        add_exp32(least, far, scales[1, s], scales[0, s])
+        add_exp32(most, near, scales[1, s], scales[0, s])
+    half, up = np.float32(0.5 * LEVELS), margin * np.float32(LEVELS) + np.float32(2.0)
+    for b in range(near.size):
+        middle[b] = np.uint16(half * (most[b] + least[b]))
+        spread[b] = np.uint16(half * (most[b] - least[b]) + up)
 
 
 @compiled
@@ -86,6 +120,8 @@ def take_in(
     levels,
     owner,
     filled,
+    ranges,
+    margin,
     sorted_X,
     low,
     high,
@@ -101,78 +137,53 @@ def take_in(
     """Add search point ``j`` as vertex ``k``; return its kernel values with all vertices so far."""
     for i in range(X.shape[0]):
         centres[i, k] = X[i, j]
-    c = single_X[:, j].copy()
-    add_row(levels, owner, filled, sorted_X, low, high, single_scales, reach, k, c)
+    c, near = single_X[:, j].copy(), np.empty(filled.size, np.float32)
+    set_range(ranges[2 * k], ranges[2 * k + 1], near, low, high, single_scales, margin, c)
+    add_row(levels, owner, filled, near, sorted_X, single_scales, reach, k, c)
     values = np.empty(k + 1)
     kernel_row(values, centres[:, : k + 1], centres[:, k].copy(), scales)
     return values
 
 
 @compiled
-def add_levels(out, levels, rows, a):  # pragma: no cover - intrinsic
-    """``out += sum_i a[i] levels[rows[i]]`` in single precision, for a multiple of four rows.
+def take(out, x, which):
+    """``out = x[which]``."""
+    for i in range(out.size):
+        out[i] = x[which[i]]
 
-    Four rows per pass, since memory traffic dominates; their sum is small, so that only a quarter
-    of the additions round at the size of ``out``.
+
+@compiled
+def shift_bounds(bounds, before, w, ranges):
+    """Lower the bounds on the scores of blocks by as much as the change of weights may."""
+    shift, a = np.zeros(ranges.shape[1], np.float32), np.empty(2 * w.size, np.float32)
+    for i in range(w.size):
+        change = w[i] - before[i]
+        a[2 * i], a[2 * i + 1] = change / LEVELS, -abs(change) / LEVELS
+        before[i] = w[i]
+    set_sum(shift, shift, ranges, a)
+    for b in range(bounds.size):
+        bounds[b] += shift[b]
+
+
+@compiled
+def combine_rows(gap, lows, bounds, minus_mu, levels, owner, filled, w, error):
+    """``gap = sum_i w[i] row_i - mu`` in blocks that may hold the lowest score; return the least.
+
+    Most blocks are ruled out by their bounds, and get an infinite minimum.
     """
-    full_vectors()  # type: ignore[call-arg] # an intrinsic
-    f = np.float32
-    for i in range(0, rows.size, 4):
-        r, s = levels[rows[i]], levels[rows[i + 1]]
-        t, u = levels[rows[i + 2]], levels[rows[i + 3]]
-        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
-        for m in range(out.size):
-            four = (a0 * f(r[m]) + a1 * f(s[m])) + (a2 * f(t[m]) + a3 * f(u[m]))
-            out[m] += four
-
-
-@compiled
-def rows_with_weight(rows, a, owner, w):
-    """Collect rows of non-zero weight, and the weights; pad with zeros to fours."""
-    k = 0
-    for i in range(owner.size):
-        rows[k], a[k] = i, w[owner[i]]
-        k += a[k] != 0.0
-    while k % 4 > 0:
-        rows[k], a[k] = 0, 0.0
-        k += 1
-    return k
-
-
-@compiled
-def lower(low, x):
-    """``low = minimum(low, x)``."""
-    for m in range(low.size):
-        low[m] = x[m] if x[m] < low[m] else low[m]
-
-
-@compiled
-def combine_rows(gap, low, mu, levels, owner, filled, w):
-    """``gap = sum_i w[i] row_i - mu`` by blocks, and the minimum of the blocks at each place."""
-    B, backwards = filled.size, np.count_nonzero(w) % 2  # blocks visited last are cached
-    rows, a = np.empty(w.size + 3, np.intp), np.empty(w.size + 3, np.float32)
-    per_level = np.empty(w.size, np.float32)
+    a, per_level = np.empty(w.size, np.float32), np.empty(w.size, np.float32)
     set_scaled(per_level, w, 1.0 / LEVELS)
-    fill(low, np.float32(np.inf))
-    for i in range(B):
-        b = B - 1 - i if backwards else i
-        set_scaled(gap[b], mu[b], np.float32(-1.0))
-        k = rows_with_weight(rows, a, owner[b, : filled[b]], per_level)
-        add_levels(gap[b], levels[b], rows[:k], a[:k])
-        lower(low, gap[b])
-
-
-@compiled
-def points_below(found, gap, low, order, worst):
-    """Write the search points with ``gap <= worst`` to ``found``; return their number."""
-    count, worst = 0, np.float32(worst)
-    for m in range(low.size):
-        if low[m] <= worst:
-            for b in range(len(gap)):
-                if gap[b, m] <= worst:
-                    found[count] = order[b * low.size + m]
-                    count += 1
-    return count
+    fill(lows, np.float32(np.inf))
+    first, best = first_lowest(bounds), np.inf
+    for i in range(-1, filled.size):
+        b = i if i >= 0 else first  # which is likely to rule out most of the others
+        if bounds[b] > best + error or lows[b] < np.inf:
+            continue
+        k = filled[b]
+        take(a[:k], per_level, owner[b])
+        lows[b] = set_sum(gap[b], minus_mu[b], levels[b], a[:k])
+        bounds[b], best = lows[b] - error, min(best, lows[b])
+    return best
 
 
 @compiled
@@ -187,18 +198,21 @@ def columns(X, which):
 
 @compiled
 def error_of_sum(top, fixed, rows, mmd2):
-    """Error bound of a gap for rows added four at a time: between -mu >= -top and the MMD."""
-    return fixed + (rows / 4 + 12) * (top + sqrt(max(mmd2, 0.0))) * SINGLE
+    """Error bound of a gap for rows added one after the other: between -mu >= -top and the MMD."""
+    return fixed + (rows + 12) * (top + sqrt(max(mmd2, 0.0))) * SINGLE
 
 
 @compiled
 def combine_rows_and_search(
     gap,
-    low,
-    rough_mu,
+    lows,
+    bounds,
+    before,
+    minus_mu,
     levels,
     owner,
     filled,
+    ranges,
     order,
     X,
     scales,
@@ -218,14 +232,18 @@ def combine_rows_and_search(
     approximate score exceeds it by more than ``error`` cannot win.  So points within LIKELY errors
     of the lowest score usually suffice.  The last number returned is that of kernel values.
     Approximate arrays are in the order of the blocks, whose point m is search point ``order[m]``;
-    ``mu`` to ``rates`` are those of `PartialMeanMap`.
+    ``bounds`` are of the exact scores, for the weights ``before``; ``mu`` to ``rates`` are those of
+    `PartialMeanMap`.
     """
-    combine_rows(gap, low, rough_mu, levels, owner, filled, w)
+    shift_bounds(bounds, before, w, ranges)
+    best = combine_rows(gap, lows, bounds, minus_mu, levels, owner, filled, w, error)
     mean_map, found = PartialMeanMap(mu, Y, bumps, heights, rates), np.empty(order.size, np.intp)
     keep, vertices, step = np.ones(active.size), columns(centres, active), w[active]
-    worst, count = lowest(low.copy()) + LIKELY * error, 0
+    worst, count, size, flat = best + LIKELY * error, 0, gap.shape[1], gap.reshape(-1)
     while True:
-        more = points_below(found, gap, low, order, worst)
+        more = find_below(found, flat, lows, 0, lows.size, size, worst)
+        for i in range(more):
+            found[i] = order[found[i]]
         j, g, mean = winner(found[:more], X, mean_map, scales, vertices, keep, step)
         count, bar = count + more, g - mean + error
         if bar <= worst:

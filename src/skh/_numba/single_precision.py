@@ -19,7 +19,7 @@ from skh._numba.kernel_rows import BLOCK, count_blocks, kernel_block, squared_di
 from skh._numba.partial_mean_map import mean_map_at
 
 SINGLE_BLOCK = 4 * BLOCK  # points; they take half the memory or a quarter
-LIKELY = 1.25  # points within LIKELY errors of the lowest gap are evaluated first
+LIKELY = 1.1  # points within LIKELY errors of the lowest gap are evaluated first
 CHUNK = 64  # points that are compared together; divides a block
 SINGLE = 2.0**-24  # relative rounding error in single precision
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from skh._typing import Indices
 from skh.gaussians.hilbert_curve import coarse_hilbert_order
 
-SMALL_BLOCK, LARGE_BLOCK = 512, 2048  # points: few if blocks may be skipped, else many to save time
+# Points, in multiples of `row_sums.STRIP`: few if blocks may be skipped, else many to save time.
+SMALL_BLOCK, LARGE_BLOCK = 128, 512
 MAX_SORTED_DIMENSION = 3  # largest dimension in which points are sorted
 MIN_SORTED_EXTENT = 2.0  # smallest extent for which sorting pays, in units of the reach
 

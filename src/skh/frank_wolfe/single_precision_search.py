@@ -13,7 +13,8 @@ import numpy as np
 from skh._numba.corrective_steps import corrective_steps
 from skh._numba.iterate_history import IterateHistory
 from skh._numba.quantized_rows import LEVELS, combine_rows_and_search, error_of_sum, take_in
-from skh._numba.single_precision import SINGLE_BLOCK, single_precision_steps
+from skh._numba.row_sums import STRIP
+from skh._numba.single_precision import SINGLE, SINGLE_BLOCK, single_precision_steps
 from skh._numba.vertex_search import HIDDEN
 from skh._runtime.threads import get_threads, in_threads
 from skh._typing import Array, Indices
@@ -67,7 +68,8 @@ class SingleBlend:
 class SingleCombine:
     """`FullCombine` in a quarter of the memory and time or less, with the same result.
 
-    Rows are stored in 16 bits per value, and only in blocks within the kernel's reach.
+    Rows are stored in 16 bits per value, and only in blocks within the kernel's reach.  They are
+    summed up only in blocks that may hold the lowest score.
     """
 
     def __init__(self, target: Target, single: SingleTarget, n: int) -> None:
@@ -77,15 +79,19 @@ class SingleCombine:
         self._hidden: list[int] = []
         self._place = np.empty_like(order)  # position of a search point in the blocks
         self._place[order] = np.arange(order.size)
-        self._mu = np.full((B, size), HIDDEN, np.float32)
-        self._mu.reshape(-1)[: order.size] = single.mu[order]
-        self._gap, low = np.empty((B, size), np.float32), np.empty(size, np.float32)
-        levels, owner = np.empty((B, n, size), np.uint16), np.empty((B, n), np.intp)
-        rows, centres = (levels, owner, np.zeros(B, np.intp)), np.empty((d, n))
+        self._minus_mu = np.full((B, size), -HIDDEN, np.float32)
+        self._minus_mu.reshape(-1)[: order.size] = -single.mu[order]
+        self._gap, lows = np.empty((B, size), np.float32), np.empty(B, np.float32)
+        bounds, before = np.full(B, -np.inf), np.zeros(n)
+        ranges = np.zeros((2 * n, -(-B // STRIP) * STRIP), np.uint16)
+        levels, owner = np.empty((B, n, size), np.uint16), np.empty((B, n), np.uintp)
+        rows, centres = (levels, owner, np.zeros(B, np.intp), ranges), np.empty((d, n))
+        margin = np.float32(single.error + (2 * n + 8) * SINGLE)  # of a range; sums of ranges round
         boxes = blocks.X, blocks.low, blocks.high, single.reach
         exact = target.X, target.scales, centres
-        self._to_add = *rows, *boxes, single.X, single.scales, *exact
-        self._to_search = self._gap, low, self._mu, *rows, order, *exact, *target.mean_map.partial
+        self._to_add = *rows, margin, *boxes, single.X, single.scales, *exact
+        blocks_now = self._gap, lows, bounds, before, self._minus_mu
+        self._to_search = *blocks_now, *rows, order, *exact, *target.mean_map.partial
         fixed = 0.5 / LEVELS + single.error + single.mu_error + SCORE_ROUNDING
         self._bounds = float(single.mu.max()) + single.mu_error, fixed
         self._chosen: Indices = np.empty(0, np.intp)
@@ -116,7 +122,7 @@ class SingleCombine:
     def hide(self, j: int) -> None:
         """Exclude search point ``j`` from later searches."""
         self._hidden.append(j)
-        self._mu.reshape(-1)[self._place[j]] = HIDDEN
+        self._minus_mu.reshape(-1)[self._place[j]] = -HIDDEN
         if self._full is not None:
             self._full.hide(j)
 

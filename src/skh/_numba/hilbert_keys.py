@@ -13,7 +13,7 @@ from skh._numba.compiling import compiled, inlined
 def hilbert_cells(x, bits):
     """Standardise each coordinate, map it to (0, 1) by a logistic, round it to ``bits`` bits."""
     n, d = x.shape
-    cells = np.empty((n, d), np.int64)
+    cells, side = np.empty((n, d), np.int64), 1 << bits
     for j in range(d):
         unit = mean = square = 0.0
         for i in range(n):
@@ -26,7 +26,7 @@ def hilbert_cells(x, bits):
         rate = 1.0 / sqrt(square) if square > 0.0 else 1.0
         for i in range(n):
             logistic = 1.0 / (1.0 + exp(rate * (mean - x[i, j] / unit)))
-            cells[i, j] = min(int(logistic * 2.0**bits), 2**bits - 1)
+            cells[i, j] = min(int(logistic * side), side - 1)
     return cells
 
 

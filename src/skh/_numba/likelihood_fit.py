@@ -16,6 +16,10 @@ from skh._numba.simplex_qp import backward, forward
 from skh._numba.spreads import regular_root
 from skh._numba.vectors import add_scaled, copy_rows, dot, fill, total, triple_dot
 
+MAX_FITTED = 100  # number of particles that f is fitted to: the heaviest
+MAX_CENTRES = 16  # number of those at which its curvature is evaluated: the heaviest
+MAX_DEPTH = 30.0  # log-likelihoods further below the best get the same posterior weight
+WHITENING_JITTER = 1e-3  # of each variance of the particles
 UNEXPECTED_SHARE = 0.01  # least information expected in a direction, relative to the mean
 MAX_INFORMATION = 1e30  # along a direction; its powers must not overflow
 MIN_INFORMATION = 1e-3  # least total information expected
@@ -41,12 +45,20 @@ def relative_to_best(log_likelihood):
 
 
 @compiled
-def set_level_and_posterior(level, posterior, log_likelihood, w, most):
-    """`relative_to_best`, and weights after it, of which no level counts below ``-most``."""
-    relative = relative_to_best(log_likelihood)
-    for i in range(level.size):
-        level[i] = relative[i]
-        posterior[i] = w[i] * exp(max(level[i], -most))
+def largest_first(a, most):
+    """Indices of at most so many of the largest numbers, in order; equal ones as they come."""
+    kept, count = np.empty(min(most, a.size), np.intp), 0
+    for i in range(a.size):
+        if count < kept.size:
+            count += 1
+        elif not a[i] > a[kept[count - 1]]:
+            continue
+        k = count - 1
+        while k > 0 and a[kept[k - 1]] < a[i]:
+            kept[k] = kept[k - 1]
+            k -= 1
+        kept[k] = i
+    return kept
 
 
 @compiled
@@ -69,16 +81,21 @@ def centred_and_covariance(x, w):
 
 
 @compiled
-def set_information(F, x, w, level, posterior, heaviest, depth, pooled, jitter, centres):
-    """Set ``F`` to what log-likelihoods ``level`` of particles x teach, given the ``pooled``.
+def set_information(F, x, w, log_likelihood, ascending, pooled):
+    """Set ``F`` to what log-likelihoods of particles x teach, given the ``pooled``.
 
-    The fit is to the ``heaviest`` particles, and its curvature that at the first ``centres`` of
-    them.  Returns the second result of `mean_curvature`.
+    The fit is to the heaviest particles, and its curvature that at the first of them.
+    ``ascending`` are the sorted log-likelihoods.  Returns the second result of `mean_curvature`.
     """
+    level, posterior = relative_to_best(log_likelihood), np.empty(w.size)
+    for i in range(w.size):
+        posterior[i] = w[i] * exp(max(level[i], -MAX_DEPTH))
+    heaviest, middle = largest_first(posterior, MAX_FITTED), relative_to_best(ascending)
+    depth = -0.5 * (middle[(w.size - 1) // 2] + middle[w.size // 2])
     centred, P = centred_and_covariance(x, w)
-    L, T = regular_root(P, x, jitter)
+    L, T = regular_root(P, x, WHITENING_JITTER)
     m, d = heaviest.size, len(P)
-    some, values, share = np.empty((d, m)), np.empty(m), np.empty(min(m, centres))
+    some, values, share = np.empty((d, m)), np.empty(m), np.empty(min(m, MAX_CENTRES))
     for k in range(m):
         values[k] = level[heaviest[k]]
         for j in range(d):

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from skh._numba.likelihood_fit import set_information, set_level_and_posterior
+from skh._numba.likelihood_fit import set_information
 from skh._runtime.lazy import lazy
 from skh._typing import Array, Indices
 from skh.filtering.model_protocols import CarryingModel, gather
@@ -39,11 +39,7 @@ from skh.gaussians.predictive import Predictive
 
 POOLING_WINDOW = 30  # steps over which information is pooled
 HEAD_START = 3.0  # weight of a step relative to earlier ones, whose fits were poorer
-MAX_FITTED = 100  # number of particles that f is fitted to: the heaviest
-MAX_CENTRES = 16  # number of those at which its curvature is evaluated: the heaviest
-MAX_DEPTH = 30.0  # log-likelihoods further below the best get the same posterior weight
 TOLD_AT = 16  # number of components at which a model tells the information of y, at most
-WHITENING_JITTER = 1e-3  # of each variance of the particles
 
 
 def tells_information(model: object) -> bool:
@@ -147,13 +143,11 @@ class LearnedInformation:
         return after
 
     def _of_this_step(self) -> Array:
-        level, posterior = np.empty(self.w.size), np.empty(self.w.size)
-        set_level_and_posterior(level, posterior, self.log_likelihood, self.w, MAX_DEPTH)
-        heaviest = (-posterior).argsort(kind="stable")[:MAX_FITTED]
-        d = self.x.shape[1]
+        d, ascending = self.x.shape[1], self.log_likelihood.copy()
+        ascending.sort()
         F, pooled = np.empty((d, d)), np.zeros((d, d)) if self.pooled is None else self.pooled
-        told = read_only(self.x), read_only(self.w), level, posterior, heaviest
-        if not set_information(F, *told, -median(level), pooled, WHITENING_JITTER, MAX_CENTRES):
+        told = read_only(self.x), read_only(self.w), self.log_likelihood
+        if not set_information(F, *told, ascending, pooled):
             raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
         return F
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skh._numba.chebyshev import chebyshev_nodes
 from skh._numba.compiling import compiled, full_vectors, summing
 from skh._numba.exponential import exp
+from skh._numba.vectors import add_scaled, fill
 
 
 @compiled
@@ -36,12 +36,16 @@ def value_on_line(x, A, b, heights):  # pragma: no cover - intrinsic
 
 
 @compiled
-def values_at_nodes(A, b, heights, centre, half, m):
-    """Sums of bumps at the m Chebyshev nodes of an interval."""
-    values, x = np.empty(m), chebyshev_nodes(centre, half, m)
+def set_table(table, box, A, b, heights, cosines, transform):
+    """Set the coefficients of the bumps' sum in the interval ``box``.
+
+    The ``transform`` (m, m) takes values at the Chebyshev nodes, which are at ``cosines``.
+    """
+    m = table.size
+    fill(table, 0.0)
     for i in range(m):
-        values[i] = value_on_line(x[i], A, b, heights)
-    return values
+        value = value_on_line(box[0] + box[1] * cosines[i], A, b, heights)
+        add_scaled(table, transform[i], value)
 
 
 @summing

@@ -54,16 +54,29 @@ def cholesky(L, S):
 
 
 @compiled
-def has_positive_pivots(S):
-    """Whether each matrix of a stack is positive definite, to the last bit; overwrites ``S``."""
+def all_exceed(S, share, T):
+    """Whether ``S - share T`` is positive definite, to the last bit, for each S of a stack."""
+    d = len(T)
+    rest = np.empty((d, d))
     for k in range(len(S)):
-        for j in range(S.shape[1]):
-            if not S[k, j, j] > 0.0:
-                return False
-            inverse = 1.0 / S[k, j, j]
-            for i in range(j + 1, S.shape[1]):
-                for c in range(j + 1, i + 1):
-                    S[k, i, c] -= S[k, i, j] * S[k, c, j] * inverse
+        for i in range(d):
+            for j in range(i + 1):
+                rest[i, j] = S[k, i, j] - share * T[i, j]
+        if not has_positive_pivots(rest):
+            return False
+    return True
+
+
+@compiled
+def has_positive_pivots(S):
+    """Whether a matrix, given by its lower triangle, is positive definite; overwrites it."""
+    for j in range(len(S)):
+        if not S[j, j] > 0.0:
+            return False
+        inverse = 1.0 / S[j, j]
+        for i in range(j + 1, len(S)):
+            for c in range(j + 1, i + 1):
+                S[i, c] -= S[i, j] * S[c, j] * inverse
     return True
 
 

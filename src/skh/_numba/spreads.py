@@ -80,15 +80,22 @@ def regular_root(P, values, jitter):
 
 
 @compiled
-def set_covariance(covariance, weights, means, mean):
-    """Set the covariance (d, d) of weighted points (n, d); False if it is not finite."""
+def set_moments(mean, covariance, weights, points):
+    """Set mean (d,) and covariance (d, d) of weighted points (n, d); False if they overflow.
+
+    Rounding is relative to differences of the points: a coordinate that all share has no variance.
+    """
     d, finite, e = len(mean), True, np.empty(len(mean))
     for r in range(d):
+        e[r] = 0.0
+        for i in range(weights.size):
+            e[r] += weights[i] * (points[i, r] - points[0, r])
+        mean[r] = points[0, r] + e[r]
         for c in range(d):
             covariance[r, c] = 0.0
     for i in range(weights.size):
         for r in range(d):
-            e[r] = means[i, r] - mean[r]
+            e[r] = points[i, r] - mean[r]
             for c in range(r + 1):
                 covariance[r, c] += weights[i] * e[r] * e[c]
     for r in range(d):

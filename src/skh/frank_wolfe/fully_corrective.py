@@ -106,7 +106,7 @@ class ProtectedIterate(CorrectiveIterate):
         if tol is not None or t.X.shape[1] >= MIN_POINTS_FOR_ROWS or n != len(chosen):
             return Iterate.run(self, n, tol)
         qp, trace, groups = self._qp, np.empty(n), scale_groups(t.scales)
-        rows = groups.astype(np.float32) if self._ridge > SINGLE_RIDGE else groups
+        rows = scale_groups(t.scales, np.float32) if self._ridge > SINGLE_RIDGE else groups
         *state, self._mmd2 = protected_steps(
             *(chosen, trace, t.norm2, *qp.arrays, t.mu, t.X),
             *(groups, rows, self._ridge, self._vertex),

@@ -14,8 +14,8 @@ from numpy.linalg._umath_linalg import eigh_lo
 
 from skh._numba.cholesky import (
     SINGULAR_VARIANCE,
+    all_exceed,
     factor,
-    has_positive_pivots,
     inverse_roots,
     invert_lower,
     semidefinite_factors,
@@ -169,9 +169,9 @@ def factorize(S: Array) -> tuple[Array, Array]:
     return np.where(regular[..., None, None], S, symmetric(L @ transpose(L))), L
 
 
-def is_positive_definite(S: Array) -> bool:
-    """Whether a new matrix, or each of a stack, has a Cholesky factor; overwrites ``S``."""
-    return bool(has_positive_pivots(S.reshape(-1, *S.shape[-2:])))
+def exceeds(S: Array, share: float, T: Array) -> bool:
+    """Whether a covariance, or each of a stack, is more than ``share`` T in every direction."""
+    return bool(all_exceed(read_only(S).reshape(-1, *T.shape), share, read_only(T)))
 
 
 def check_and_factorize(name: str, S: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from skh import _checks
 from skh._numba.gaussian_draws import place_alike, place_balls, place_rows
 from skh._numba.gaussian_products import multiplied
 from skh._numba.resampling import inverse_transform, look_up
-from skh._numba.spreads import set_covariance
+from skh._numba.spreads import set_moments
 from skh._runtime.lazy import lazy
 from skh._runtime.threads import in_threads
 from skh._typing import RNG, Array, Indices
@@ -113,23 +113,30 @@ class GaussianMixture:
     @lazy
     def mean(self) -> Array:
         """Mean of the mixture, ``(d,)``."""
-        return _checks.read_only(self.weights @ self.means)
+        return self._moments_of_means[0]
 
     @lazy
     def covariance(self) -> Array:
         """Covariance of the mixture, ``(d, d)``: within plus between components."""
-        return _checks.read_only(self._mean_covariance() + self.covariance_of_means)
+        return _checks.sealed(self._mean_covariance() + self.covariance_of_means)
 
-    @lazy
+    @property
     def covariance_of_means(self) -> Array:
         """Covariance of the components' means, ``(d, d)``."""
-        covariance, mean = np.empty((self.d, self.d)), self.mean
-        if not set_covariance(covariance, self._weights, self._means, mean):
-            raise ValueError(
-                "means must be close enough to each other to have a finite covariance, got "
-                f"numbers from {self.means.min():g} to {self.means.max():g}"
-            )
-        return _checks.read_only(covariance)
+        if (covariance := self._moments_of_means[1]) is not None:
+            return covariance
+        raise ValueError(
+            "means must be close enough to each other to have a finite covariance, got "
+            f"numbers from {self.means.min():g} to {self.means.max():g}"
+        )
+
+    @lazy
+    def _moments_of_means(self) -> tuple[Array, Array | None]:
+        """Mean and covariance of the components' means; None if it overflows."""
+        mean, covariance = np.empty(self.d), np.empty((self.d, self.d))
+        if set_moments(mean, covariance, self._weights, self._means):
+            return _checks.sealed(mean), _checks.sealed(covariance)
+        return _checks.sealed(self._weights @ self._means), None
 
     def _mean_covariance(self) -> Array:
         S = self.covariances

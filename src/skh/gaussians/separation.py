@@ -24,8 +24,8 @@ from skh._numba.spreads import MIN_DEVIATION, RELATIVE_ROUNDING
 from skh._typing import Array, Indices
 from skh.gaussians.linear_algebra import (
     eigh,
+    exceeds,
     inverse_triangle,
-    is_positive_definite,
     symmetric,
     transpose,
 )
@@ -75,7 +75,7 @@ def all_resolved(p: GaussianMixture, resolution: Array) -> bool:
     """Whether every component is wide enough in every direction for the resolution."""
     kept = p.__dict__.get("_all_resolved")  # for the resolution that was used last
     if kept is None or kept[0] is not resolution:
-        wide = is_positive_definite(p.matrices - RESOLVED_VARIANCE * resolution)
+        wide = exceeds(p.matrices, RESOLVED_VARIANCE, resolution)
         kept = p.__dict__["_all_resolved"] = resolution, wide
     return bool(kept[1])
 

@@ -92,7 +92,7 @@ class GaussianKernel:
         kernel.__dict__.update(
             self.__dict__,
             metric=tuple(map(tuple, metric.tolist())),
-            _finest=self.finest_variance * metric,
+            _finest=_checks.sealed(self.finest_variance * metric),
             _from_unit=L[0] if regular else positive_root("metric", metric),
         )
         kernel.__dict__.update({"_to_unit": T[0]} if regular else {})

@@ -15,7 +15,7 @@ from math import asinh, ceil, log, pi, sinh
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._numba.chebyshev_on_line import reach, values_at_nodes
+from skh._numba.chebyshev_on_line import reach, set_table
 from skh._numba.plane_table import CELL, add_coefficients, set_cells, set_reach
 from skh._typing import Array
 
@@ -76,9 +76,9 @@ def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array]
     m = nodes(ceil(min(half * rate, MAX_NODES)), 8)
     if m > NODES_PER_BUMP[0] * heights.size:
         return None
-    centre = 0.5 * (high + low)
-    values = values_at_nodes(A, b, heights, centre, half, m)
-    return _transform(m) @ values, np.array([centre, half])
+    table, box = np.empty(m), np.array([0.5 * (high + low), half])
+    set_table(table, box, A, b, heights, *_nodes_and_transform(m))
+    return table, box
 
 
 @lru_cache(maxsize=256)
@@ -95,6 +95,12 @@ def nodes(s: float, step: int) -> int:
             return m
         m += step
     return MAX_NODES + 1
+
+
+@lru_cache(maxsize=32)
+def _nodes_and_transform(m: int) -> tuple[Array, Array]:
+    """Chebyshev nodes in [-1, 1], and the transposed `_transform`."""
+    return np.cos(_angles(m)), np.ascontiguousarray(_transform(m).T)
 
 
 @lru_cache(maxsize=32)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skh._numba.nested_scales import GROUP
 from skh._typing import Array
@@ -15,20 +16,22 @@ from skh._typing import Array
 SAME_RATE = 1e-12  # relative difference of rates that are the same
 
 
-def scale_groups(scales: Array) -> Array:
+def scale_groups(
+    scales: Array, precision: type[np.floating] = np.float64
+) -> NDArray[np.floating]:
     """Return a row for each group: the rate of its widest scale, and weights from there on.
 
-    ``scales`` (2, S) are rates and weights.
+    ``scales`` (2, S) are rates and weights; sums are in the ``precision`` of the groups.
 
     >>> scale_groups(np.array([[5.0, 1.0, 0.5], [0.1, 0.3, 0.6]]))
     array([[0.5, 0.6, 0.1, 0. , 0. ],
            [1. , 0.3, 0. , 0. , 0. ]])
     """
-    return _groups(scales.tobytes())
+    return _groups(scales.tobytes(), precision)
 
 
 @lru_cache(maxsize=64)
-def _groups(scales: bytes) -> Array:
+def _groups(scales: bytes, precision: type[np.floating]) -> NDArray[np.floating]:
     groups: list[list[float]] = []
     rates, weights = np.frombuffer(scales).reshape(2, -1).tolist()
     for rate, weight in sorted(zip(rates, weights, strict=True)):
@@ -41,4 +44,5 @@ def _groups(scales: bytes) -> Array:
                 break
         else:
             groups.append([rate, weight])
-    return np.array([group + [0.0] * (GROUP + 1 - len(group)) for group in groups])
+    filled = [group + [0.0] * (GROUP + 1 - len(group)) for group in groups]
+    return np.array(filled, precision)

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skh._typing import Array, Indices
-from skh.gaussians.linear_algebra import is_positive_definite, standard_deviations, symmetric
+from skh.gaussians.linear_algebra import exceeds, standard_deviations, symmetric
 from skh.gaussians.mixture import GaussianMixture
 from skh.gaussians.predictive import Predictive
 from skh.gaussians.separation import MIN_PART_POINTS, split
@@ -118,7 +118,7 @@ def share_of_components(n: int, d: int) -> float:
 
 def has_wide_components(p: GaussianMixture, share: float) -> bool:
     """Whether each component has this share of the variance in every direction."""
-    return is_positive_definite(p.matrices - share * p.covariance)
+    return exceeds(p.matrices, share, p.covariance)
 
 
 def distant_parts(p: GaussianMixture, index: Indices) -> Iterator[Indices]:

@@ -12,6 +12,7 @@ import skh
 from skh._runtime import compile_notice as first_use
 from skh.frank_wolfe import reference
 from skh.frank_wolfe.iterate import Iterate, Solution
+from skh.frank_wolfe.spread_search import SpreadSearch
 
 STEPS = {"FW": skh.Herding(), "FW-LS": skh.LineSearch(), "FCFW": skh.FullyCorrective()}
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
@@ -260,6 +261,30 @@ def test_number_of_search_points_depends_on_the_number_of_points():
     found = [rule.search_points_for(n) for n in (1, 100, 200, 316, 1_000, 20_000)]
     assert found == [1_000, 1_000, 4_000, 9_985, 10_000, 20_000]
     assert skh.FWQuad(KERNEL, search_points=7).search_points_for(100) == 7
+    moved = skh.default_rule()
+    assert [moved.search_points_for(n, d=1) for n in (20, 100, 300)] == [300, 1_100, 3_100]
+    assert [moved.search_points_for(n, d=2) for n in (20, 100, 300)] == [200, 300, 900]
+
+
+def test_on_a_line_light_components_get_more_search_points():
+    w = np.array([0.9, 0.09, 0.01])
+    p = skh.GaussianMixture(w, [[0.0], [10.0], [20.0]], [1.0, 4.0, 0.0])
+    x, component = SpreadSearch().draw(p, 4096, np.random.default_rng(0))
+    share = np.bincount(component) / 4096
+    np.testing.assert_allclose(share, 0.5 * (w + np.sqrt(w) / np.sqrt(w).sum()), atol=2e-3)
+    for k, (mean, sd) in enumerate([(0.0, 1.0), (10.0, 2.0), (20.0, 0.0)]):
+        own = x[component == k, 0]
+        assert abs(own.mean() - mean) <= 0.02 * sd
+        assert abs(own.std() - sd) <= 0.03 * sd
+
+
+@pytest.mark.parametrize(("d", "search"), [(1, SpreadSearch()), (2, skh.QuasiMonteCarlo())])
+def test_the_default_rule_searches_in_the_tails_of_a_line_only(d, search):
+    p = skh.GaussianMixture(np.ones(5), np.random.default_rng(0).normal(size=(5, d)), 0.1)
+    rule = skh.default_rule()
+    np.testing.assert_array_equal(
+        rule(p, 20, rng=0).x, replace(rule, search=search)(p, 20, rng=0).x
+    )
 
 
 def test_a_step_without_points_is_refused():

@@ -19,6 +19,7 @@ from skh._runtime.memory import keep_freed_memory
 from skh._runtime.threads import threads_enabled
 from skh._typing import RNG, Array
 from skh.frank_wolfe.iterate import Step, Stop
+from skh.frank_wolfe.spread_search import EVEN, SpreadSearch
 from skh.frank_wolfe.steps import Herding
 from skh.frank_wolfe.vertex_search import Target
 from skh.gaussians.mixture import GaussianMixture
@@ -30,16 +31,15 @@ from skh.rules.blocks import POINTS_PER_BLOCK, place_in_blocks
 from skh.rules.energy import MAX_AT_ONCE
 from skh.rules.parts import place_in_parts
 from skh.rules.refined import Refine
-from skh.rules.sampling import MonteCarlo, QuasiMonteCarlo, Sampling, draw_points
+from skh.rules.sampling import MonteCarlo, Sampling, draw_points
 
 keep_freed_memory()  # for the search points of the next call
 
-EVEN = QuasiMonteCarlo()
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
-# Search points if points are moved afterwards: at least, and per point
-LINE_SEARCH = 600, 30  # in one dimension, where a coarser search costs accuracy
-EVEN_SEARCH = 200, 3  # in more
-LINE_AT_ONCE = 250  # points that are placed together in one dimension
+# Search points if points are moved afterwards
+LINE_SEARCH = 100, 10  # in one dimension: some, and some more per point
+EVEN_SEARCH = 200, 3  # in more: at least, and per point
+LINE_AT_ONCE = 400  # points that are placed together in one dimension
 BLOCK_ITERATIONS = 2.0, 1.25, 1.5  # times those of refinement, in one, two and more dimensions
 
 
@@ -73,8 +73,8 @@ class FWQuad:
         M, the number of draws from the mixture among which vertices are searched.  None stands for
         n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve 1 / sqrt(M), and
         n well-placed ones 1 / n.  With ``refine`` fewer will do, and None stands for 3 n, at least
-        200 (in one dimension 30 n if that is fewer, at least 600), Sobol points unless ``search``
-        is another rule.
+        200 (in one dimension 10 n + 100), Sobol points unless ``search`` is another rule; on a line
+        half of them are in the tails (see `spread_search`).
     tol : float, optional
         Stop when the MMD is at or below it; rounding limits the MMD to about 1e-8.
     search : Rule
@@ -142,7 +142,7 @@ class FWQuad:
                 points = FWPoints(start.x, start.w, start.component)
                 factor = BLOCK_ITERATIONS[min(p.d, 3) - 1]
                 return self.refine.longer(factor)(kernel, p, points, rng=rng)
-            x, component = draw_points(self._search, p, self.search_points_for(n, p.d), rng)
+            x, component = draw_points(self._search(p.d), p, self.search_points_for(n, p.d), rng)
             target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
@@ -167,23 +167,27 @@ class FWQuad:
             self,
             kernel=kernel,
             step=step,
-            search=self._search,
+            search=self._search(d),
             search_points=(2 if d == 1 else 1) * self.search_points_for(POINTS_PER_BLOCK, d),
             refine=None,
         )
 
-    @property
-    def _search(self) -> Rule:
+    def _search(self, d: int) -> Rule:
         """The rule that draws the search points."""
-        few = self.refine is not None and self.search_points is None
-        return EVEN if few and type(self.search) is MonteCarlo else self.search
+        if self.refine is None or self.search_points is not None:
+            return self.search
+        if type(self.search) is not MonteCarlo:
+            return self.search
+        return SpreadSearch() if d == 1 else EVEN
 
     def search_points_for(self, n: int, d: int = 1) -> int:
         """Number of search points used for ``n`` points in ``d`` dimensions."""
         if self.search_points is not None:
             return self.search_points
-        many = max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))
         if self.refine is None:
-            return many
-        least, each = LINE_SEARCH if d == 1 else EVEN_SEARCH
-        return min(max(least, each * n), many) if d == 1 else max(least, each * n)
+            return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))
+        if d == 1:
+            some, each = LINE_SEARCH
+            return some + each * n
+        least, each = EVEN_SEARCH
+        return max(least, each * n)

@@ -16,9 +16,7 @@ from skh._typing import Array
 SAME_RATE = 1e-12  # relative difference of rates that are the same
 
 
-def scale_groups(
-    scales: Array, precision: type[np.floating] = np.float64
-) -> NDArray[np.floating]:
+def scale_groups(scales: Array, precision: type[np.floating] = np.float64) -> NDArray[np.floating]:
     """Return a row for each group: the rate of its widest scale, and weights from there on.
 
     ``scales`` (2, S) are rates and weights; sums are in the ``precision`` of the groups.

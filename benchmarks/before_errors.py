@@ -1,7 +1,8 @@
 """Filter errors of the default rule against an earlier version of itself, on the same data sets.
 
     python benchmarks/before_errors.py before   # two hours; what the record lacks of the earlier
-    python benchmarks/before_errors.py now      # ten minutes; errors of this version, all anew
+    python benchmarks/before_errors.py now      # a quarter of an hour; errors of this version, all
+                                                # anew, on the sets that the record has of the earlier
     python benchmarks/before_errors.py          # prints ratios and their intervals, from the record
 
 Errors are root mean squares of the means, relative to exact ones, over the steps of a data set; the
@@ -66,7 +67,7 @@ def measure(which: str) -> None:
     with tempfile.TemporaryDirectory() as folder, before_and_now(__file__) as versions:
         version = versions[VERSIONS.index(which)]
         for key, problem, k in tasks():
-            if key not in errors:
+            if key not in errors and (which == "before" or key in record["before"]):
                 if not (file := Path(folder) / f"{problem}{k}.npz").exists():
                     write_set(problem, FIRST_SEED + k, file)
                 errors[key] = float(f"{version(f'{key},{file}'):.6g}")

@@ -262,7 +262,12 @@ def test_number_of_search_points_depends_on_the_number_of_points():
     assert found == [1_000, 1_000, 4_000, 9_985, 10_000, 20_000]
     assert skh.FWQuad(KERNEL, search_points=7).search_points_for(100) == 7
     moved = skh.default_rule()
-    assert [moved.search_points_for(n, d=1) for n in (20, 100, 300)] == [300, 1_100, 3_100]
+    assert [moved.search_points_for(n, d=1) for n in (20, 100, 150, 300)] == [
+        300,
+        1_100,
+        2_350,
+        6_100,
+    ]
     assert [moved.search_points_for(n, d=2) for n in (20, 100, 300)] == [200, 300, 900]
 
 

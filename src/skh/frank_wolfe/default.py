@@ -16,5 +16,5 @@ def default_rule() -> FWQuad:
     return FWQuad(
         step=FullyCorrective(ridge=None, min_ess=0.5),
         search_points=None,
-        refine=Refine(iterations=8),
+        refine=Refine(iterations=10),
     )

@@ -35,3 +35,6 @@ class SpreadSearch(Sampling):
         )
         spread.__dict__.update(_factors=p._factors, curve=p.curve)
         return EVEN.draw(spread, n, rng)
+
+
+SPREAD = SpreadSearch()

@@ -25,11 +25,11 @@ def scale_groups(scales: Array, precision: type[np.floating] = np.float64) -> ND
     array([[0.5, 0.6, 0.1, 0. , 0. ],
            [1. , 0.3, 0. , 0. , 0. ]])
     """
-    return _groups(scales.tobytes(), precision)
+    return _groups(scales.tobytes(), precision is np.float32)
 
 
 @lru_cache(maxsize=64)
-def _groups(scales: bytes, precision: type[np.floating]) -> NDArray[np.floating]:
+def _groups(scales: bytes, single: bool) -> NDArray[np.floating]:
     groups: list[list[float]] = []
     rates, weights = np.frombuffer(scales).reshape(2, -1).tolist()
     for rate, weight in sorted(zip(rates, weights, strict=True)):
@@ -43,4 +43,4 @@ def _groups(scales: bytes, precision: type[np.floating]) -> NDArray[np.floating]
         else:
             groups.append([rate, weight])
     filled = [group + [0.0] * (GROUP + 1 - len(group)) for group in groups]
-    return np.array(filled, precision)
+    return np.array(filled, np.float32 if single else np.float64)

@@ -262,12 +262,8 @@ def test_number_of_search_points_depends_on_the_number_of_points():
     assert found == [1_000, 1_000, 4_000, 9_985, 10_000, 20_000]
     assert skh.FWQuad(KERNEL, search_points=7).search_points_for(100) == 7
     moved = skh.default_rule()
-    assert [moved.search_points_for(n, d=1) for n in (20, 100, 150, 300)] == [
-        300,
-        1_100,
-        2_350,
-        6_100,
-    ]
+    on_line = [moved.search_points_for(n, d=1) for n in (20, 100, 150, 300)]
+    assert on_line == [600, 1_100, 2_350, 6_100]
     assert [moved.search_points_for(n, d=2) for n in (20, 100, 300)] == [200, 300, 900]
 
 
@@ -283,13 +279,27 @@ def test_on_a_line_light_components_get_more_search_points():
         assert abs(own.std() - sd) <= 0.03 * sd
 
 
-@pytest.mark.parametrize(("d", "search"), [(1, SpreadSearch()), (2, skh.QuasiMonteCarlo())])
-def test_the_default_rule_searches_in_the_tails_of_a_line_only(d, search):
+@pytest.mark.parametrize(
+    ("n", "d", "search"),
+    [(20, 1, skh.QuasiMonteCarlo()), (80, 1, SpreadSearch()), (80, 2, skh.QuasiMonteCarlo())],
+)
+def test_the_default_rule_searches_in_the_tails_with_many_points_on_a_line(n, d, search):
     p = skh.GaussianMixture(np.ones(5), np.random.default_rng(0).normal(size=(5, d)), 0.1)
     rule = skh.default_rule()
     np.testing.assert_array_equal(
         rule(p, 20, rng=0).x, replace(rule, search=search)(p, 20, rng=0).x
     )
+
+
+def test_blocks_on_a_line_keep_even_search_points(monkeypatch):
+    def refused(self, p, n, rng):
+        raise AssertionError("light modes were lost")
+
+    monkeypatch.setattr(SpreadSearch, "draw", refused)
+    p = skh.GaussianMixture(np.ones(5), np.random.default_rng(0).normal(size=(5, 1)), 0.1)
+    assert len(skh.default_rule()(p, 450, rng=0)) == 450
+    with pytest.raises(AssertionError, match="light modes"):
+        skh.default_rule()(p, 150, rng=0)
 
 
 def test_a_step_without_points_is_refused():

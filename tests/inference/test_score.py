@@ -14,13 +14,15 @@ def series(model, T=40):
     return model.simulate(T, rng=0)[1]
 
 
-@pytest.mark.parametrize(("make_model", "theta"), [(autoregression, AR), (lgss3, (-0.1, 0.3, 0.2))])
-def test_gradient_within_two_percent(make_model, theta):
+@pytest.mark.parametrize(
+    ("make_model", "theta", "n"), [(autoregression, AR, 50), (lgss3, (-0.1, 0.3, 0.2), 100)]
+)
+def test_gradient_within_two_percent(make_model, theta, n):
     ys = series(make_model())
     exact = exact_gradient(make_model, theta, ys)
-    found = skh.score(make_model, theta, ys, n=50, rng=0)
+    found = skh.score(make_model, theta, ys, n=n, rng=0)
     assert np.linalg.norm(found.gradient - exact) < 0.02 * np.linalg.norm(exact)
-    run = skh.particle_filter(make_model(theta), ys, n=50, rng=0)
+    run = skh.particle_filter(make_model(theta), ys, n=n, rng=0)
     assert found.log_evidence == run.log_evidence
     assert found.n_likelihood_evaluations == 7 * run.n_likelihood_evaluations.sum()
 

@@ -63,7 +63,7 @@ def test_blocks_lose_little_of_the_accuracy(d: int, seeds: int) -> None:
     together = skh.FWQuad(kernel, rule.step, rule.search_points_for(n), refine=rule.refine)
     blocks = mean_mmd(rule, p, n, seeds)
     assert blocks < 1.2 * mean_mmd(together, p, n, seeds)
-    unsought = skh.Refined(refine=rule.refine.longer(2))
+    unsought = skh.Refined(refine=skh.Refine(16))
     assert blocks < mean_mmd(unsought, p, n, seeds)
 
 

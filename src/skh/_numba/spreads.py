@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 
 from skh._numba.cholesky import cholesky, invert_lower
-from skh._numba.compiling import compiled
+from skh._numba.compiling import compiled, strict
 
 RELATIVE_ROUNDING = 1e-12  # a spread this small, relative to the values, is rounding
 INSTEAD_OF_ZERO = 1e-6  # replaces spreads within rounding, relative to the values
@@ -79,7 +79,7 @@ def regular_root(P, values, jitter):
     return L[0], T[0]
 
 
-@compiled
+@strict
 def set_moments(mean, covariance, weights, points):
     """Set mean (d,) and covariance (d, d) of weighted points (n, d); False if they overflow.
 

@@ -19,7 +19,7 @@ from skh._runtime.memory import keep_freed_memory
 from skh._runtime.threads import threads_enabled
 from skh._typing import RNG, Array
 from skh.frank_wolfe.iterate import Step, Stop
-from skh.frank_wolfe.spread_search import EVEN, SPREAD
+from skh.frank_wolfe.spread_search import EVEN, search_on_line, search_points_on_line
 from skh.frank_wolfe.steps import Herding
 from skh.frank_wolfe.vertex_search import Target
 from skh.gaussians.mixture import GaussianMixture
@@ -37,9 +37,7 @@ keep_freed_memory()  # for the search points of the next call
 
 MIN_SEARCH_POINTS, MAX_SEARCH_POINTS = 1_000, 10_000  # if search_points is None
 # Search points if points are moved afterwards
-LINE_SEARCH = 100, 10  # in one dimension: some, and some more per point,
-LINE_DENSE = 100, 200  # in proportion to the number of points between these
-EVEN_SEARCH = 200, 3  # in more: at least, and per point
+EVEN_SEARCH = 200, 3  # in more than one dimension: at least, and per point
 LINE_AT_ONCE = 400  # points that are placed together in one dimension
 BLOCK_ITERATIONS = 1.6, 1.0, 1.2  # times those of refinement, in one, two and more dimensions
 
@@ -74,8 +72,7 @@ class FWQuad:
         M, the number of draws from the mixture among which vertices are searched.  None stands for
         n^2 / 10, between 1,000 and 10,000 but not below n: M random points resolve 1 / sqrt(M), and
         n well-placed ones 1 / n.  With ``refine`` fewer will do, and None stands for 3 n, at least
-        200 (in one dimension 10 n + 100, and 20 n + 100 from 200 points on), Sobol points unless
-        ``search`` is another rule; on a line half of them are in the tails (see `spread_search`).
+        200 (on a line see `spread_search`), Sobol points unless ``search`` is another rule.
     tol : float, optional
         Stop when the MMD is at or below it; rounding limits the MMD to about 1e-8.
     search : Rule
@@ -143,7 +140,9 @@ class FWQuad:
                 points = FWPoints(start.x, start.w, start.component)
                 factor = BLOCK_ITERATIONS[min(p.d, 3) - 1]
                 return self.refine.longer(factor)(kernel, p, points, rng=rng)
-            x, component = draw_points(self._search_on(p.d), p, self.search_points_for(n, p.d), rng)
+            x, component = draw_points(
+                self._search_for(n, p.d), p, self.search_points_for(n, p.d), rng
+            )
             target = Target.of(kernel, p, x)  # mu_p at the search points
             iterate = self.step.start(target, n)  # line 1
             trace, status = iterate.run(n, self.tol)  # lines 2 to 7
@@ -174,14 +173,19 @@ class FWQuad:
         )
 
     @property
+    def _is_automatic(self) -> bool:
+        """Whether few search points are chosen well, for points that are moved afterwards."""
+        automatic = self.refine is not None and self.search_points is None
+        return automatic and type(self.search) is MonteCarlo
+
+    @property
     def _search(self) -> Rule:
         """The rule that draws the search points of a block."""
-        few = self.refine is not None and self.search_points is None
-        return EVEN if few and type(self.search) is MonteCarlo else self.search
+        return EVEN if self._is_automatic else self.search
 
-    def _search_on(self, d: int) -> Rule:
-        """The rule that draws the search points of all points, in ``d`` dimensions."""
-        return SPREAD if d == 1 and self._search is EVEN else self._search
+    def _search_for(self, n: int, d: int) -> Rule:
+        """The rule that draws the search points of all points."""
+        return search_on_line(n) if d == 1 and self._is_automatic else self._search
 
     def search_points_for(self, n: int, d: int = 1) -> int:
         """Number of search points used for ``n`` points in ``d`` dimensions."""
@@ -190,7 +194,6 @@ class FWQuad:
         if self.refine is None:
             return max(n, min(max(n * n // 10, MIN_SEARCH_POINTS), MAX_SEARCH_POINTS))
         if d == 1:
-            (some, each), (few, many) = LINE_SEARCH, LINE_DENSE
-            return some + each * n * min(max(n, few), many) // few
+            return search_points_on_line(n)
         least, each = EVEN_SEARCH
         return max(least, each * n)

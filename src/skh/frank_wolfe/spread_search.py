@@ -1,7 +1,8 @@
-"""Search points on a line, where points of tiny weight matter: half of them are in the tails.
+"""Search points on a line, where many points need some in the tails and in light modes.
 
-On a line n points lower the MMD so far that it is up to search points in the tails and in light
-modes, of which a sample of the mixture has few.  Search points need not represent the mixture.
+On a line some hundred points lower the MMD so far that what is left is up to points of tiny weight,
+which a sample of the mixture offers few places for.  Search points need not represent the mixture:
+half of them are from components chosen by the roots of their weights.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from skh.gaussians.mixture import GaussianMixture
 from skh.rules.sampling import QuasiMonteCarlo, Sampling
 
 EVEN = QuasiMonteCarlo()
+SPREAD_FROM = 75  # points from which on half of the search points are in the tails
 
 
 @dataclass(frozen=True)
@@ -38,3 +40,19 @@ class SpreadSearch(Sampling):
 
 
 SPREAD = SpreadSearch()
+
+
+def search_on_line(n: int) -> Sampling:
+    """Return the rule that draws the search points of ``n`` points."""
+    return EVEN if n < SPREAD_FROM else SPREAD
+
+
+def search_points_on_line(n: int) -> int:
+    """Return their number.
+
+    >>> [search_points_on_line(n) for n in (20, 50, 75, 100, 200, 300)]
+    [600, 1000, 850, 1100, 4100, 6100]
+    """
+    if n < SPREAD_FROM:
+        return min(max(600, 30 * n), 1_000)
+    return 100 + 10 * n * min(max(n, 100), 200) // 100

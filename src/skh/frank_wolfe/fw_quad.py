@@ -173,19 +173,19 @@ class FWQuad:
         )
 
     @property
-    def _is_automatic(self) -> bool:
-        """Whether few search points are chosen well, for points that are moved afterwards."""
-        automatic = self.refine is not None and self.search_points is None
-        return automatic and type(self.search) is MonteCarlo
+    def _draws_evenly(self) -> bool:
+        """Whether few search points, for points moved afterwards, replace random ones."""
+        few = self.refine is not None and self.search_points is None
+        return few and type(self.search) is MonteCarlo
 
     @property
     def _search(self) -> Rule:
         """The rule that draws the search points of a block."""
-        return EVEN if self._is_automatic else self.search
+        return EVEN if self._draws_evenly else self.search
 
     def _search_for(self, n: int, d: int) -> Rule:
         """The rule that draws the search points of all points."""
-        return search_on_line(n) if d == 1 and self._is_automatic else self._search
+        return search_on_line(n) if d == 1 and self._draws_evenly else self._search
 
     def search_points_for(self, n: int, d: int = 1) -> int:
         """Number of search points used for ``n`` points in ``d`` dimensions."""

@@ -17,6 +17,9 @@ from skh.rules.sampling import QuasiMonteCarlo, Sampling
 
 EVEN = QuasiMonteCarlo()
 SPREAD_FROM = 75  # points from which on half of the search points are in the tails
+FEW = 600, 30, 1_000  # search points for fewer: at least, per point, at most
+MORE = 100, 10  # for so many: some, and some per point,
+DENSER = 100, 200  # which grow in proportion to the number of points between these
 
 
 @dataclass(frozen=True)
@@ -54,5 +57,7 @@ def search_points_on_line(n: int) -> int:
     [600, 1000, 850, 1100, 4100, 6100]
     """
     if n < SPREAD_FROM:
-        return min(max(600, 30 * n), 1_000)
-    return 100 + 10 * n * min(max(n, 100), 200) // 100
+        least, each, most = FEW
+        return min(max(least, each * n), most)
+    (some, each), (first, last) = MORE, DENSER
+    return some + each * n * min(max(n, first), last) // first

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba.core.compiler import Compiler
+from numba.core.typed_passes import NativeLowering
 
+from skh._numba.borrowing import BorrowingLowering
 from skh._numba.machine_code import KernelLibrary
 
 
@@ -25,6 +27,17 @@ class KernelCompiler(Compiler):
         self.state.library.enable_object_caching()
         with _collector_paused():
             return super().compile_extra(func)
+
+    def define_pipelines(self) -> Any:
+        """Let kernels borrow their arrays."""
+        (steps,) = super().define_pipelines()
+        steps.passes = [_own(step, name) for step, name in steps.passes]
+        steps.finalize()
+        return [steps]
+
+
+def _own(step: type, name: str) -> tuple[type, str]:
+    return (BorrowingLowering if step is NativeLowering else step), name
 
 
 @contextmanager

@@ -215,7 +215,8 @@ def test_reweighted_is_the_normalised_product(pairs):
     w, log_likelihood = np.array(pairs).T
     with np.errstate(divide="ignore"):
         log_w = np.log(w) + log_likelihood
-    got, total = _numba.reweighting.reweighted(w.copy(), log_likelihood.copy())
+    got = np.empty(len(w))
+    total = _numba.reweighting.set_reweighted(got, w.copy(), log_likelihood.copy())
     expected = logsumexp(log_w)
     if expected == -np.inf:
         assert total == -np.inf
@@ -323,7 +324,7 @@ def test_compiled_kernels_equal_their_python_source():
         (_numba.resampling.merge, (np.array([0.1, 0.4, 1.0]), np.linspace(0, 0.9, 9))),
         (_numba.resampling.look_up, (np.cumsum(uneven), np.linspace(0.9, 0, 9))),
         (_numba.resampling.systematic, (np.array([0.1, 0.5, 0.4]), 9, 0.3)),
-        (_numba.reweighting.log_weights, (np.array([0.1, 0.0, 0.1, 0.8]),)),
+        (_numba.reweighting.set_log_weights, (np.empty(4), np.array([0.1, 0.0, 0.1, 0.8]))),
         (_numba.array_checks.first_outside, (np.array([1.0, np.nan]), -1e308, 1e308)),
         (_numba.array_checks.first_outside, (rates, -1e308, 1e308)),
         (_numba.array_checks.first_outside, (np.array([-np.inf, np.inf]), -np.inf, 1e308)),
@@ -333,13 +334,16 @@ def test_compiled_kernels_equal_their_python_source():
         (_numba.resampling.guide, (np.cumsum(uneven), 12)),
         (
             _numba.gaussian_draws.place_balls,
-            (centres, A[:, 0, 0].copy(), np.array([2, 0, 2]), centres),
+            (np.empty_like(centres), centres, A[:, 0, 0].copy(), np.array([2, 0, 2]), centres),
         ),
         (
             _numba.gaussian_draws.place_alike,
-            (centres, A[0], np.array([2, 0, 2]), rows[:, :2].copy()),
+            (np.empty((3, 2)), centres, A[0], np.array([2, 0, 2]), rows[:, :2].copy()),
         ),
-        (_numba.gaussian_draws.place_rows, (centres, A, np.array([2, 0, 2]), centres)),
+        (
+            _numba.gaussian_draws.place_rows,
+            (np.empty_like(centres), centres, A, np.array([2, 0, 2]), centres),
+        ),
         (_numba.gaussian_sums.shifted, (A[0], centres[0], 1)),
         (_numba.kernel_rows.squared_distances, (np.zeros(3), six, 2, 5, six[:, 0])),
         (
@@ -372,14 +376,17 @@ def flat(arguments):
 def test_compiled_lbfgs_equals_its_python_source(kind, d, monkeypatch):
     rng = np.random.default_rng(0)
     p, kernel = oracles.random_mixture(4, d, rng, kind), skh.GaussianKernel((1.0, 10.0))
-    X, w = kernel.coordinates(p.sample(6, rng=rng)[0]), rng.dirichlet(np.ones(6))
-    mmd2 = Energy(kernel, p)
-    before, compiled = mmd2(X, w)[0], mmd2.descend(X, w, 12)  # more than L-BFGS remembers
-    for module in (_numba.mmd_energy, _numba.lbfgs, mmd_energy):
+    x, w = p.sample(6, rng=rng)[0], rng.dirichlet(np.ones(6))
+    mmd2, X, move = Energy(kernel, p), kernel.coordinates(x), (x, w, 12, None, 2.0**-30)
+    before, (compiled, there) = mmd2(X, w)[0], mmd2.move(*move)  # more than L-BFGS remembers
+    for module in (_numba.mmd_energy, _numba.lbfgs, _numba.displacements, mmd_energy):
         oracles.run_by_python(module, monkeypatch)
     assert mmd2(X, w)[0] == pytest.approx(before, rel=1e-13)
-    moved = mmd2.descend(X, w, 12)
-    np.testing.assert_allclose(moved, compiled, atol=1e-8)  # a descent magnifies rounding
+    moved, square = mmd2.move(*move)
+    np.testing.assert_allclose(moved.end, compiled.end, atol=1e-8)  # a descent magnifies rounding
+    assert square == pytest.approx(there, abs=1e-13)
+    assert square == pytest.approx(mmd2.value(compiled.end, w), abs=1e-13)
+    assert square < before - 1e-3
 
 
 @pytest.mark.parametrize("kind", ["variances", "matrices"])

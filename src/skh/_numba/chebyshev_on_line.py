@@ -14,14 +14,19 @@ from skh._numba.vectors import add_scaled, fill
 
 
 @compiled
-def reach(A, X):
-    """The largest rate of bumps on a line, and the least and largest of its points ``X`` (1, n)."""
+def set_box(box, A, X, margin):
+    """Set the centre and half-width of an interval around points ``X`` (1, n) on a line.
+
+    Its ``margin`` is in lengths of the narrowest bump, of which the half-width in such lengths is
+    returned.
+    """
     rate, low, high = 0.0, X[0, 0], X[0, 0]
     for m in range(A.shape[1]):
         rate = max(rate, A[0, m])
     for i in range(X.shape[1]):
         low, high = min(low, X[0, i]), max(high, X[0, i])
-    return rate, low, high
+    box[0], box[1] = 0.5 * (high + low), 0.5 * (high - low) + margin / rate
+    return box[1] * rate
 
 
 @summing
@@ -60,8 +65,8 @@ def slope_on_line(x, A, b, heights):  # pragma: no cover - intrinsic
 
 
 @compiled
-def values_on_line(X, A, b, heights, table, box):  # pragma: no cover - intrinsic
-    """Sums of bumps at points ``X`` (1, n), by Clenshaw's recurrence."""
+def set_values_on_line(out, X, A, b, heights, table, box):  # pragma: no cover - intrinsic
+    """Set sums of bumps at points ``X`` (1, n), by Clenshaw's recurrence."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     n = X.shape[1]
     t, first, second = np.empty(n), np.zeros(n), np.zeros(n)
@@ -73,18 +78,17 @@ def values_on_line(X, A, b, heights, table, box):  # pragma: no cover - intrinsi
             second[i] = c + 2.0 * t[i] * first[i] - second[i]
         first, second = second, first
     for i in range(n):
-        second[i] = table[0] + t[i] * first[i] - second[i]
+        out[i] = table[0] + t[i] * first[i] - second[i]
     for i in range(n):
         if not abs(t[i]) <= 1.0:
-            second[i] = value_on_line(X[0, i], A, b, heights)
-    return second
+            out[i] = value_on_line(X[0, i], A, b, heights)
 
 
 @compiled
 def set_values_and_slopes(
     value, slope, X, A, b, heights, table, box
 ):  # pragma: no cover - intrinsic
-    """`values_on_line` and their derivatives; ``value`` and ``slope`` are zero."""
+    """`set_values_on_line` and their derivatives; ``value`` and ``slope`` are zero."""
     full_vectors()  # type: ignore[call-arg] # an intrinsic
     n = value.size
     t, first, rise = np.zeros(n), np.zeros(n), np.zeros(n)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import prange
 
 from skh._numba.compiling import compiled
@@ -10,22 +9,19 @@ from skh._numba.kernel_rows import BLOCK, count_blocks
 
 
 @compiled
-def place_balls(means, sd, index, z):
-    """``means[index] + sd[index] z`` row by row; ``sd`` is (K,), or (1,) if shared."""
-    out = np.empty(z.shape)
+def place_balls(out, means, sd, index, z):
+    """``out = means[index] + sd[index] z`` row by row; ``sd`` is (K,), or (1,) if shared."""
     last = sd.size - 1
     for b in prange(count_blocks(index.size)):
         for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
             k, scale = index[i], sd[min(index[i], last)]
             for j in range(z.shape[1]):
                 out[i, j] = means[k, j] + scale * z[i, j]
-    return out
 
 
 @compiled
-def place_rows(means, L, index, z):
-    """``means[index] + L[index] z`` row by row, for factors ``L`` (K, d, d)."""
-    out = np.empty(z.shape)
+def place_rows(out, means, L, index, z):
+    """``out = means[index] + L[index] z`` row by row, for factors ``L`` (K, d, d)."""
     for b in prange(count_blocks(index.size)):
         for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
             k = index[i]
@@ -34,13 +30,11 @@ def place_rows(means, L, index, z):
                 for c in range(z.shape[1]):
                     total += L[k, j, c] * z[i, c]
                 out[i, j] = total
-    return out
 
 
 @compiled
-def place_alike(means, L, index, z):
-    """``means[index] + L z`` row by row, for one factor ``L`` (d, d)."""
-    out = np.empty(z.shape)
+def place_alike(out, means, L, index, z):
+    """``out = means[index] + L z`` row by row, for one factor ``L`` (d, d)."""
     for b in prange(count_blocks(index.size)):
         for i in range(b * BLOCK, min((b + 1) * BLOCK, index.size)):
             for j in range(z.shape[1]):
@@ -48,4 +42,3 @@ def place_alike(means, L, index, z):
                 for c in range(z.shape[1]):
                     total += L[j, c] * z[i, c]
                 out[i, j] = means[index[i], j] + total
-    return out

@@ -7,7 +7,7 @@ from math import log, sqrt
 import numpy as np
 
 from skh._numba.compiling import compiled
-from skh._numba.reweighting import reweighted
+from skh._numba.reweighting import set_reweighted
 
 
 @compiled
@@ -80,5 +80,6 @@ def multiplied(weights, means, roots, c, b, H, m):
             moved[k, i] = means[k, i]
             for a in range(d):
                 moved[k, i] += root[i, a] * h[a]
-    w, log_norm = reweighted(weights, log_Z)
+    w = np.empty(weights.size)
+    log_norm = set_reweighted(w, weights, log_Z)
     return moved, S, w, log_norm

@@ -14,7 +14,7 @@ from skh._numba.kernel_rows import set_exp, transposed
 from skh._numba.products import congruent, product
 from skh._numba.simplex_qp import backward, forward
 from skh._numba.spreads import regular_root
-from skh._numba.vectors import add_scaled, copy_rows, dot, fill, total, triple_dot
+from skh._numba.vectors import add_scaled, dot, fill, total, triple_dot
 
 MAX_FITTED = 100  # number of particles that f is fitted to: the heaviest
 MAX_CENTRES = 16  # number of those at which its curvature is evaluated: the heaviest
@@ -81,8 +81,8 @@ def centred_and_covariance(x, w):
 
 
 @compiled
-def set_information(F, x, w, log_likelihood, ascending, pooled):
-    """Set ``F`` to what log-likelihoods of particles x teach, given the ``pooled``.
+def set_information(F, x, w, log_likelihood, ascending, pooled, new):
+    """Set ``F`` to the ``pooled`` information with a share ``new`` of what particles x add to it.
 
     The fit is to the heaviest particles, and its curvature that at the first of them.
     ``ascending`` are the sorted log-likelihoods.  Returns the second result of `mean_curvature`.
@@ -107,7 +107,9 @@ def set_information(F, x, w, log_likelihood, ascending, pooled):
         share[k] /= size
     seen, axes = eigen(congruent(pooled, L))
     found, regular = fitted_information(z, values, seen, axes, depth, share, T)
-    copy_rows(F, found)
+    for i in range(d):
+        for j in range(d):
+            F[i, j] = (1.0 - new) * pooled[i, j] + new * found[i, j]
     return regular
 
 

@@ -15,13 +15,13 @@ LOWEST = -600.0  # log-weights this far below the largest become zero
 
 
 @inlined
-def log_weights(w):
-    """``log(w)``, -inf for zeros; weights equal to the first share its logarithm."""
-    out = np.full(w.size, log(w[0]) if w[0] > 0.0 else -np.inf)
-    for i in range(1, w.size):
+def set_log_weights(out, w):
+    """``out = log(w)``, -inf for zeros; weights equal to the first share its logarithm."""
+    first = log(w[0]) if w[0] > 0.0 else -np.inf
+    for i in range(w.size):
+        out[i] = first
         if w[i] != w[0]:
             out[i] = log(w[i]) if w[i] > 0.0 else -np.inf
-    return out
 
 
 @compiled
@@ -35,23 +35,24 @@ def set_exp_below(out, top):  # pragma: no cover - intrinsic
 
 
 @compiled
-def reweighted(w, log_likelihood):
-    """Normalised ``w exp(log_likelihood)``, and the logarithm of its sum, possibly -inf."""
-    out = log_weights(w)
+def set_reweighted(out, w, log_likelihood):
+    """Set the normalised ``w exp(log_likelihood)``; return the logarithm of the sum, or -inf."""
+    set_log_weights(out, w)
     for i in range(out.size):
         out[i] += log_likelihood[i]
     top = highest(out)
     if top == -np.inf:
-        return out, top
+        return top
     set_exp_below(out, top)
     sum_of_all = total(out)
     for i in range(out.size):
         out[i] /= sum_of_all
-    return out, top + log(sum_of_all)
+    return top + log(sum_of_all)
 
 
 @compiled
 def weighted_ess(w, logs):
     """Effective sample size of ``w exp(logs)``; 0 if all are zero."""
-    out, log_sum = reweighted(w, logs)
+    out = np.empty(w.size)
+    log_sum = set_reweighted(out, w, logs)
     return 1.0 / dot(out, out) if log_sum > -np.inf else 0.0

@@ -55,7 +55,8 @@ class Predicted(NamedTuple):
 
 def ancestors(points: WeightedPoints, p: Predictive) -> Indices:
     """Return the particle that the component of each point belongs to."""
-    ancestor = points.component // p.components_per_particle
+    each = p.components_per_particle
+    ancestor = points.component.view() if each == 1 else points.component // each
     ancestor.setflags(write=False)
     return ancestor
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from skh import _checks
 from skh._numba.array_checks import first_not_below_infinity
-from skh._numba.reweighting import reweighted
+from skh._numba.reweighting import set_reweighted
 from skh._typing import Array, Indices
 from skh.filtering.belief import Belief, Predicted, Seconds
 from skh.filtering.model_checks import check_carry, check_likelihood, check_log_likelihoods
@@ -104,7 +104,14 @@ class Evaluated(NamedTuple):
         """Weights of the particles as a sample of the predictive mixture."""
         if self.log_correction is None:
             return self.points.w
-        return np.asarray(reweighted(self.points.w, self.log_correction)[0])
+        return reweighted(self.points.w, self.log_correction)[0]
+
+
+def reweighted(w: Array, log_likelihood: Array) -> tuple[Array, float]:
+    """Return ``w exp(log_likelihood)`` normalised, read-only, and the logarithm of its sum."""
+    new = np.empty(len(w))
+    log_sum = set_reweighted(new, w, log_likelihood)
+    return _checks.sealed(new), log_sum
 
 
 class OneAtATime:

@@ -127,11 +127,15 @@ class LearnedInformation:
     @lazy
     def matrix(self) -> Array:
         """Pooled information, (d, d): symmetric, possibly indefinite."""
-        F = self._of_this_step()
-        if self.pooled is None:
-            return F
+        d, ascending = self.x.shape[1], self.log_likelihood.copy()
+        ascending.sort()
+        told = read_only(self.x), read_only(self.w), self.log_likelihood
         share = max(HEAD_START / (self.steps + HEAD_START), 1.0 / POOLING_WINDOW)
-        return (1.0 - share) * self.pooled + share * F
+        pooling = (np.zeros((d, d)), 1.0) if self.pooled is None else (self.pooled, share)
+        F = np.empty((d, d))
+        if not set_information(F, *told, ascending, *pooling):
+            raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
+        return F
 
     def then(
         self, x: Array, w: Array, log_likelihood: Array, pooled: Array | None
@@ -141,15 +145,6 @@ class LearnedInformation:
         after = object.__new__(LearnedInformation)  # four times as fast as its __init__
         after.__dict__.update(x=x, w=w, log_likelihood=log_likelihood, pooled=kept, steps=steps)
         return after
-
-    def _of_this_step(self) -> Array:
-        d, ascending = self.x.shape[1], self.log_likelihood.copy()
-        ascending.sort()
-        F, pooled = np.empty((d, d)), np.zeros((d, d)) if self.pooled is None else self.pooled
-        told = read_only(self.x), read_only(self.w), self.log_likelihood
-        if not set_information(F, *told, ascending, pooled):
-            raise np.linalg.LinAlgError("covariance of the fit is not positive definite")
-        return F
 
 
 def learned_from(

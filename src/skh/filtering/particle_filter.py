@@ -14,7 +14,6 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skh import _checks
-from skh._numba.reweighting import reweighted
 from skh._typing import RNG, Array
 from skh.filtering.belief import Belief, Predicted, ancestors
 from skh.filtering.carried_records import Particles, first_or_moved_records
@@ -30,6 +29,7 @@ from skh.filtering.conversation import (
     Told,
     advance,
     evaluated,
+    reweighted,
 )
 from skh.filtering.default_plan import default_plan
 from skh.filtering.forecasts import Forecasts
@@ -270,7 +270,6 @@ class ParticleFilter(Forecasts, Watched, Restarting, Saving):
         if new.log_correction is not None:
             log_likelihood = log_likelihood + new.log_correction
         w, increment = reweighted(points.w, log_likelihood)
-        w.setflags(write=False)
         if increment == -np.inf:
             raise zero_likelihood(t, len(w))
         belief = object.__new__(Belief)  # three times as fast as its __init__

@@ -28,7 +28,7 @@ from skh.kernels.simplex_qp import SimplexQP
 SCORE_ROUNDING = 1e-11  # error of a score or squared MMD after some ten thousand steps
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Target:
     """Mean element of a mixture, at M search points."""
 

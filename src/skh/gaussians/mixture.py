@@ -233,11 +233,11 @@ class GaussianMixture:
 
     def place_chosen(self, component: Indices, z: Array) -> Array:
         """`place` without checks."""
-        L, n, z = self._factors, len(component), np.ascontiguousarray(z)
-        if L.ndim < 2:
-            return np.asarray(in_threads(place_balls, n)(self._means, L.reshape(-1), component, z))
-        place = in_threads(place_rows if L.ndim == 3 else place_alike, n)
-        return np.asarray(place(self._means, L, component, z))
+        L, x, z = self._factors, np.empty(z.shape), np.ascontiguousarray(z)
+        place = place_balls if L.ndim < 2 else place_rows if L.ndim == 3 else place_alike
+        factors = L.reshape(-1) if L.ndim < 2 else L
+        in_threads(place, len(component))(x, self._means, factors, component, z)
+        return x
 
     def divided(self, B: Array) -> Array:
         """``inv(S) @ B`` for the covariance S of each component, (K, d, d), or of all, (d, d).

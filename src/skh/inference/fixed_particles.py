@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from skh._numba.log_sums import log_mixture, log_sum_of_rows
-from skh._numba.reweighting import reweighted
+from skh._numba.reweighting import set_reweighted
 from skh._typing import Array
 from skh.filtering.belief import Belief
 from skh.filtering.model_protocols import WithoutCarry, as_carrying, prior_of, propagate, reseeding
@@ -53,7 +53,8 @@ class FixedParticles:
             log_weights = log_ratio + log_density(p, x)
             if not is_missing(y):
                 log_weights = log_weights + np.asarray(model.log_likelihood(t, x, y))
-            w, total = reweighted(np.ones(len(x)), log_weights)
+            w = np.empty(len(x))
+            total = set_reweighted(w, np.ones(len(x)), log_weights)
             if not total > -np.inf:
                 return np.full(len(self.x), -np.inf)
             out[t] = 0.0 if is_missing(y) else total

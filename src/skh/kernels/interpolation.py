@@ -15,7 +15,7 @@ from math import asinh, ceil, log, pi, sinh
 import numpy as np
 from numpy.typing import NDArray
 
-from skh._numba.chebyshev_on_line import reach, set_table
+from skh._numba.chebyshev_on_line import set_box, set_table
 from skh._numba.plane_table import CELL, add_coefficients, set_cells, set_reach
 from skh._typing import Array
 
@@ -71,12 +71,11 @@ def _to_cells(m: int, cells: int) -> Array:
 
 def on_line(A: Array, b: Array, heights: Array, X: Array) -> tuple[Array, Array] | None:
     """`interpolated` in one dimension."""
-    rate, low, high = reach(A, X)
-    half = 0.5 * (high - low) + BOX_MARGIN / rate
-    m = nodes(ceil(min(half * rate, MAX_NODES)), 8)
+    box = np.empty(2)
+    m = nodes(ceil(min(set_box(box, A, X, BOX_MARGIN), MAX_NODES)), 8)
     if m > NODES_PER_BUMP[0] * heights.size:
         return None
-    table, box = np.empty(m), np.array([0.5 * (high + low), half])
+    table = np.empty(m)
     set_table(table, box, A, b, heights, *_nodes_and_transform(m))
     return table, box
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skh._numba.chebyshev_on_line import values_on_line
+from skh._numba.chebyshev_on_line import set_values_on_line
 from skh._numba.gaussian_sums import (
     add_aligned_gaussians,
     add_gaussians,
@@ -61,9 +61,10 @@ class AlignedMeanMap:
 
     def __call__(self, X: Array) -> Array:
         """Evaluate the mean map at the columns of ``X``."""
-        if len(X) == 1 and (table := self.table(X)):
-            return np.asarray(values_on_line(X, self.A, self.b, self.heights, *table))
-        out = np.zeros(X.shape[1])
+        out, table = np.zeros(X.shape[1]), self.table(X) if len(X) == 1 else ()
+        if table:
+            set_values_on_line(out, X, self.A, self.b, self.heights, *table)
+            return out
         add = in_threads(add_aligned_gaussians, out.size)
         add(out, X, self.axes, self.A, self.b, self.heights)
         return out

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skh._numba.curvature import inverse_curvatures
-from skh._numba.displacements import displace
-from skh._numba.lbfgs import descend, descend_few
+from skh._numba.displacements import displace, move_few
+from skh._numba.lbfgs import descend
 from skh._numba.mmd_energy import energy, squared_mmd
 from skh._typing import Array
 from skh.gaussians.hilbert_curve import hilbert_order
@@ -55,41 +55,40 @@ class Energy:
         X = self._attraction.turned(X)
         return float(squared_mmd(X, w, self._groups, *self._mean_map(X)))
 
-    def descend(self, X: Array, w: Array, iterations: int, free: Array | None = None) -> Array:
-        """Return ``X`` after some iterations of L-BFGS.
-
-        ``free`` (n, d, d) projects the displacement of each point to the axes it may move along.
-        """
-        a, X = self._attraction, self._attraction.turned(X)
-        P = _no_axes(len(X)) if free is None else a.turned_axes(free)
-        if X.shape[1] <= MAX_AT_ONCE:
-            return a.turned_back(self._descend(X, w, iterations, P))
-        order, moved = hilbert_order(X.T, NEIGHBOUR_BITS), np.empty(X.shape)
-        moved[:, order] = self._descend(
-            X.take(order, axis=1), w[order], iterations, P[order[: len(P)]]
-        )
-        return a.turned_back(moved)
-
     def move(
         self, x: Array, w: Array, iterations: int, free: Array | None, grid: float
     ) -> tuple[Moved, float]:
-        """`descend` from rows ``x`` with displacements on a grid; return the energy there, too."""
-        d, start = x.shape[1], self.kernel.coordinates_of(x)
-        end = self.descend(start, w, iterations, free)
-        moved = Moved(np.empty(start.shape), end, np.empty(x.shape))
-        L, P = self.kernel.axes_of_unit_metric(d), _no_axes(d) if free is None else np.array(free)
-        displace(*moved, start, read_only(x), P, L, grid)
-        return moved, self.value(end, w)
+        """Move rows ``x`` by some iterations of L-BFGS; return the energy there, too.
+
+        ``free`` (n, d, d) projects the displacement of each point to the axes it may move along;
+        displacements are rounded to a ``grid``.
+        """
+        a, (n, d), start, x = self._attraction, x.shape, self.kernel.coordinates_of(x), read_only(x)
+        P = np.empty((0, d, d)) if free is None else np.array(free)
+        turned = P if free is None else a.turned_axes(P)
+        onto = P, self.kernel.axes_of_unit_metric(d), grid
+        displacement, end, x_end = np.empty((d, n)), np.empty((d, n)), np.empty((n, d))
+        to = displacement, end, x_end, start, x
+        if n <= MAX_AT_ONCE:
+            of = self._groups, *self._mean_map(start), a.axes
+            square = move_few(*to, w, *of, iterations, turned, *onto)
+        else:
+            end[:] = self._descend(start, w, iterations, turned)
+            displace(*to, *onto)
+            square = self.value(end, w)
+        return Moved(displacement, end, read_only(x_end)), float(square)
 
     def _descend(self, X: Array, w: Array, iterations: int, free: Array) -> Array:
-        if X.shape[1] <= MAX_AT_ONCE:
-            moved, mean_map = X.copy(), self._slopes_of_mean_map(X, self._groups)
-            descend_few(moved, w, self._groups, *mean_map, iterations, free)
-            return moved
+        """Return ``X`` after some iterations, with neighbours next to each other."""
+        X = self._attraction.turned(X)
+        order, moved = hilbert_order(X.T, NEIGHBOUR_BITS), np.empty(X.shape)
+        X = X.take(order, axis=1)
         near, far = inverse_curvatures(X, self._groups)
         sums = self._groups_of_sums(X)
         mean_map = self._slopes_of_mean_map(X, sums)
-        return np.asarray(descend(X, w, sums, *mean_map, near, far, iterations, free))
+        free = free[order[: len(free)]]
+        moved[:, order] = descend(X, w[order], sums, *mean_map, near, far, iterations, free)
+        return self._attraction.turned_back(moved)
 
     def _groups_of_sums(self, X: Array) -> NDArray[np.floating]:
         """Scales of the kernel, in single precision if that will do."""
@@ -123,11 +122,6 @@ class Energy:
         return protected_weights(K, c, ridge, min_ess)
 
 
-def _no_axes(d: int) -> Array:
-    """Projections that let all points move freely."""
-    return np.empty((0, d, d))
-
-
 class Moved(NamedTuple):
     """Where points are moved to."""
 
@@ -136,7 +130,7 @@ class Moved(NamedTuple):
     x: Array  # (n, d)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Attraction:
     """Mean map of a mixture, as `_numba.mmd_energy` takes it."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import qmc
 
 import oracles
@@ -225,6 +225,17 @@ def test_reweighted_is_the_normalised_product(pairs):
     np.testing.assert_allclose(got, np.exp(log_w - expected), rtol=1e-12, atol=1e-259)
 
 
+def test_normal_quantiles_are_those_of_scipy():
+    """From 2^-53 to 1 - 2^-53, and on both sides of where the formula changes."""
+    edges = np.array([0.075, np.exp(-25.0), 0.5])
+    edges = np.concatenate([edges, 1.0 - edges, 1.000001 * edges, 0.999999 * edges])
+    powers = 2.0 ** -np.arange(2, 53.5, 0.5)
+    u = np.concatenate([powers, 1.0 - powers, np.linspace(1e-4, 1.0 - 1e-4, 999), edges])[None]
+    u, z = np.concatenate([u, u[:, ::-1]]), np.empty((u.size, 2))
+    _numba.normal_quantiles.set_normals(z, u)
+    np.testing.assert_allclose(z, ndtri(u).T, rtol=3e-15, atol=1e-300)
+
+
 def test_inverse_transform_among_many_uneven_weights():
     rng = np.random.default_rng(0)
     cumulative = np.cumsum(rng.random(5000) ** 40)
@@ -330,6 +341,7 @@ def test_compiled_kernels_equal_their_python_source():
         (_numba.array_checks.first_outside, (np.array([-np.inf, np.inf]), -np.inf, 1e308)),
         (_numba.array_checks.first_outside, (np.array([-np.inf, 1.0]), -np.inf, 1e308)),
         (_numba.vectors.total, (np.array([1.0, -1.0, 2.0]),)),
+        (_numba.normal_quantiles.set_normals, (np.empty((3, 1)), np.array([[1e-15, 0.06, 0.6]]))),
         (_numba.array_checks.are_indices, (np.array([0, 3]), 3)),
         (_numba.resampling.guide, (np.cumsum(uneven), 12)),
         (

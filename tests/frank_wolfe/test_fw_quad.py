@@ -263,7 +263,7 @@ def test_number_of_search_points_depends_on_the_number_of_points():
     assert skh.FWQuad(KERNEL, search_points=7).search_points_for(100) == 7
     moved = skh.default_rule()
     on_line = [moved.search_points_for(n, d=1) for n in (20, 100, 150, 300)]
-    assert on_line == [600, 1_100, 2_350, 6_100]
+    assert on_line == [512, 1_100, 2_350, 6_100]
     assert [moved.search_points_for(n, d=2) for n in (20, 100, 300)] == [200, 300, 900]
 
 

@@ -41,19 +41,32 @@ def choose_components(chosen, u, order, rows, x, origin, root, means, roots, use
 
 
 @compiled
+def squared_distance(z, k, means, roots):
+    """Squared Mahalanobis distance of a point from component k."""
+    total = 0.0
+    for r in range(z.size):
+        if roots.ndim == 2:  # known at compile time
+            e = roots[r, min(k, roots.shape[1] - 1)] * (z[r] - means[r, k])
+        else:
+            e = 0.0
+            for j in range(z.size):
+                e += roots[r, j, k] * (z[j] - means[j, k])
+        total += e * e
+    return total
+
+
+@compiled
 def mark_far(far, square, component, x, origin, root, means, roots, used, heights):
-    """Mark rows of ``x`` whose squared distance from their component is larger; count them."""
-    z, count, d = coordinates(x, origin, root), 0, len(root)
+    """Mark rows of ``x`` whose squared distance from all components is larger; count them.
+
+    Their own components are tried first, and nearly always near.
+    """
+    z, count = coordinates(x, origin, root), 0
     for i in range(len(x)):
-        k, total = component[i], 0.0
-        for r in range(d):
-            if roots.ndim == 2:  # known at compile time
-                e = roots[r, min(k, roots.shape[1] - 1)] * (z[i, r] - means[r, k])
-            else:
-                e = 0.0
-                for j in range(d):
-                    e += roots[r, j, k] * (z[i, j] - means[j, k])
-            total += e * e
-        far[i] = not total <= square
+        far[i] = not squared_distance(z[i], component[i], means, roots) <= square
+        k = 0
+        while far[i] and k < heights.size:
+            far[i] = not squared_distance(z[i], k, means, roots) <= square
+            k += 1
         count += far[i]
     return count

@@ -17,7 +17,7 @@ from skh.rules.sampling import QuasiMonteCarlo, Sampling
 
 EVEN = QuasiMonteCarlo()
 SPREAD_FROM = 75  # points from which on half of the search points are in the tails
-FEW = 600, 30, 1_000  # search points for fewer: at least, per point, at most
+FEW = 512, 25, 1_000  # search points for fewer: at least, per point, at most
 MORE = 100, 10  # for so many: some, and some per point,
 DENSER = 100, 200  # which grow in proportion to the number of points between these
 
@@ -54,7 +54,7 @@ def search_points_on_line(n: int) -> int:
     """Return their number.
 
     >>> [search_points_on_line(n) for n in (20, 50, 75, 100, 200, 300)]
-    [600, 1000, 850, 1100, 4100, 6100]
+    [512, 1000, 850, 1100, 4100, 6100]
     """
     if n < SPREAD_FROM:
         least, each, most = FEW

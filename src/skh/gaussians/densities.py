@@ -91,9 +91,9 @@ class LogDensities(NamedTuple):
         return chosen
 
     def far(self, square: float, x: Array, component: Indices) -> NDArray[np.bool_] | None:
-        """Whether rows have a larger squared Mahalanobis distance to their components.
+        """Whether rows have a larger squared Mahalanobis distance to all components.
 
-        None if none has; for regular components.
+        ``component`` (n,) is tried first.  None if none has; for regular components.
         """
         far = np.empty(len(x), np.bool_)
         return far if mark_far(far, square, component, read_only(x), *self) else None

@@ -8,9 +8,9 @@ from math import ceil, log2
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
-import scipy  # imports its submodules on first use
 
 from skh._checks import BELOW_ONE
+from skh._numba.normal_quantiles import set_normals
 from skh._numba.resampling import choose_along, systematic
 from skh._numba.sobol_net import scrambled_net
 from skh._typing import RNG, Array, Indices
@@ -114,9 +114,10 @@ class QuasiMonteCarlo(Sampling):
 
     def draw(self, p: GaussianMixture, n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
         """Draw points, most evenly if n is a power of two."""
-        u = scrambled_sobol(n, p.d + 1, rng)
-        component = self._choose(p, np.ascontiguousarray(u[:, -1]))
-        return p.place_chosen(component, scipy.special.ndtri(u[:, :-1])), component
+        u, z = scrambled_sobol(n, p.d + 1, rng).T, np.empty((n, p.d))
+        component = self._choose(p, u[-1])
+        set_normals(z, u[:-1])
+        return p.place_chosen(component, z), component
 
     def _choose(self, p: GaussianMixture, u: Array) -> Indices:
         if self.order == "storage":
@@ -130,7 +131,7 @@ def scrambled_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     """First n points in (0, 1)^d of a Sobol sequence with a random scramble and shift."""
     directions = sobol_directions(d, max(ceil(log2(n)), 1), SOBOL_BITS)
     m = directions.shape[1]
-    # Points are centres of cells: never 0, where ndtri is infinite.
+    # Points are centres of cells: never 0, where quantiles are infinite.
     u = np.empty((d, n))
     scrambled_net(u, directions, rng.random((d, m + 1)), SOBOL_BITS)
     return u.T

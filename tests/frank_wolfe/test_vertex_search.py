@@ -361,14 +361,13 @@ def test_compiled_search_kernels_equal_their_python_source():
         (_numba.quantized_rows.end_of_run, (np.arange(4.0), 2.5, 1)),
         (
             _numba.quantized_rows.set_range,
-            (*ranges[:2, :1], one, *boxes[1:], scales.astype(np.float32), 0.1, single[:, 0]),
+            (*ranges[:2, :1], one, *boxes[1:], scales.astype(np.float32), 0.01, single[:, 0]),
         ),
         (_numba.quantized_rows.quantize, (*room, scales)),
         (
             _numba.quantized_rows.take_in,
-            (*rows, ranges, 0.1, *boxes, 1.0, single, scales, target.X, target.scales, six, 5, 7),
+            (*rows, ranges, 0.01, *boxes, 1.0, single, scales, target.X, target.scales, six, 5, 7),
         ),
-        (_numba.quantized_rows.take, (np.zeros(3), w, three)),
         (_numba.quantized_rows.shift_bounds, (*bounds, w, ranges)),
         (
             _numba.quantized_rows.combine_rows,

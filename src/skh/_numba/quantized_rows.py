@@ -34,6 +34,7 @@ from skh._numba.single_precision import (
 from skh._numba.vectors import fill, set_scaled
 
 LEVELS = 65535  # quantized kernel values are multiples of 1 / LEVELS, stored as 16-bit integers
+RANGE_LEVELS = 60000  # ranges are multiples of its inverse; at most one, and their margin
 LONGEST_RUN = 16  # blocks whose squared distances are computed at once
 
 
@@ -98,21 +99,20 @@ def add_row(levels, owner, filled, near, X, scales, reach, vertex, c):
 
 
 @compiled
-def set_range(middle, spread, near, low, high, scales, margin, c):
+def set_range(lowest, highest, near, low, high, scales, margin, c):
     """Set the range of a kernel row in each block, and its squared distances to the vertex.
 
-    Kernel values are those of the middle, up to the spread: in levels, rounded down, for which the
-    spread has two more.
+    A `RANGE_LEVELS` is a unit of the range, which is rounded down, and wider by a margin.
     """
     far, least, most = np.empty_like(near), np.zeros_like(near), np.zeros_like(near)
     squared_distances_to_boxes(near, far, low, high, c)
     for s in range(scales.shape[1]):
         add_exp32(least, far, scales[1, s], scales[0, s])
         add_exp32(most, near, scales[1, s], scales[0, s])
-    half, up = np.float32(0.5 * LEVELS), margin * np.float32(LEVELS) + np.float32(2.0)
+    levels, one = np.float32(RANGE_LEVELS), np.float32(1.0)
     for b in range(near.size):
-        middle[b] = np.uint16(half * (most[b] + least[b]))
-        spread[b] = np.uint16(half * (most[b] - least[b]) + up)
+        lowest[b] = np.uint16(max(levels * (least[b] - margin), np.float32(0.0)))
+        highest[b] = np.uint16(levels * (most[b] + margin) + one)
 
 
 @compiled
@@ -146,21 +146,15 @@ def take_in(
 
 
 @compiled
-def take(out, x, which):
-    """``out = x[which]``."""
-    for i in range(out.size):
-        out[i] = x[which[i]]
-
-
-@compiled
 def shift_bounds(bounds, before, w, ranges):
     """Lower the bounds on the scores of blocks by as much as the change of weights may."""
-    shift, a = np.zeros(ranges.shape[1], np.float32), np.empty(2 * w.size, np.float32)
+    shift, change = np.zeros(ranges.shape[1], np.float32), np.empty(2 * w.size, np.float32)
+    which = np.empty(2 * w.size, np.uintp)
     for i in range(w.size):
-        change = w[i] - before[i]
-        a[2 * i], a[2 * i + 1] = change / LEVELS, -abs(change) / LEVELS
-        before[i] = w[i]
-    set_sum(shift, shift, ranges, a)
+        rise = (w[i] - before[i]) / RANGE_LEVELS
+        change[2 * i], change[2 * i + 1] = max(rise, 0.0), min(rise, 0.0)
+        which[2 * i], which[2 * i + 1], before[i] = 2 * i, 2 * i + 1, w[i]
+    set_sum(shift, shift, ranges, change, which)
     for b in range(bounds.size):
         bounds[b] += shift[b]
 
@@ -171,7 +165,7 @@ def combine_rows(gap, lows, bounds, minus_mu, levels, owner, filled, w, error):
 
     Most blocks are ruled out by their bounds, and get an infinite minimum.
     """
-    a, per_level = np.empty(w.size, np.float32), np.empty(w.size, np.float32)
+    per_level = np.empty(w.size, np.float32)
     set_scaled(per_level, w, 1.0 / LEVELS)
     fill(lows, np.float32(np.inf))
     first, best = first_lowest(bounds), np.inf
@@ -179,9 +173,7 @@ def combine_rows(gap, lows, bounds, minus_mu, levels, owner, filled, w, error):
         b = i if i >= 0 else first  # which is likely to rule out most of the others
         if bounds[b] > best + error or lows[b] < np.inf:
             continue
-        k = filled[b]
-        take(a[:k], per_level, owner[b])
-        lows[b] = set_sum(gap[b], minus_mu[b], levels[b], a[:k])
+        lows[b] = set_sum(gap[b], minus_mu[b], levels[b], per_level, owner[b, : filled[b]])
         bounds[b], best = lows[b] - error, min(best, lows[b])
     return best
 

@@ -28,7 +28,7 @@ import skh
 RECORD = Path(__file__).with_suffix(".json")
 FIRST_SEED, STEPS = 9000, 50
 PROBLEMS = {"nonlinear": "nonlinear", "LGSS3": "LGSS, d = 3", "volatility": "volatility"}
-SETS = {20: 480, 50: 480, 100: 480, 200: 120, 300: 96, 500: 32, 1_000: 16}
+SETS = {20: 960, 50: 480, 100: 480, 200: 240, 300: 96, 500: 32, 1_000: 8}
 VERSIONS = "before", "now"
 FRESH = 240  # the first set on which nothing was chosen
 

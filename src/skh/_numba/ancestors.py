@@ -64,9 +64,8 @@ def mark_far(far, square, component, x, origin, root, means, roots, used, height
     z, count = coordinates(x, origin, root), 0
     for i in range(len(x)):
         far[i] = not squared_distance(z[i], component[i], means, roots) <= square
-        k = 0
-        while far[i] and k < heights.size:
-            far[i] = not squared_distance(z[i], k, means, roots) <= square
-            k += 1
+        for k in range(heights.size):
+            if far[i]:
+                far[i] = not squared_distance(z[i], k, means, roots) <= square
         count += far[i]
     return count

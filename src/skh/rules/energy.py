@@ -76,7 +76,7 @@ class Energy:
             end[:] = self._descend(start, w, iterations, turned)
             displace(*to, *onto)
             square = self.value(end, w)
-        return Moved(displacement, end, read_only(x_end)), float(square)
+        return Moved(displacement, end, x_end), float(square)
 
     def _descend(self, X: Array, w: Array, iterations: int, free: Array) -> Array:
         """Return ``X`` after some iterations, with neighbours next to each other."""

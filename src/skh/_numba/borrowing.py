@@ -20,6 +20,8 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
 
+from skh._numba.python_calls import for_python
+
 Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 
 # These yield what exists, or parts of it; all other expressions may make an array.
@@ -94,7 +96,9 @@ class BorrowingLower(Lower):
             super().lower_inst(inst)
 
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        """Let Python call this kernel; it holds the arguments."""
+        """Let Python call this kernel, if it does; it holds the arguments."""
+        if not for_python.get():
+            return
         with self._counting(self._has_memory(self.fndesc.restype)):
             super().create_cpython_wrapper(release_gil)
 

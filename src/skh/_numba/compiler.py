@@ -17,6 +17,7 @@ from numba.core.typed_passes import NativeLowering
 
 from skh._numba.borrowing import BorrowingLowering
 from skh._numba.machine_code import KernelLibrary
+from skh._numba.own_functions import OwnFunctions
 
 # For closures, `with`, `literally`, exceptions with values and reports: a twentieth of the time.
 IDLE = {
@@ -24,12 +25,18 @@ IDLE = {
     untyped_passes.InlineClosureLikes,
     untyped_passes.RewriteDynamicRaises,
     untyped_passes.MakeFunctionToJitFunction,
-    untyped_passes.FindLiterallyCalls,
     untyped_passes.LiteralUnroll,
+    untyped_passes.FindLiterallyCalls,
     typed_passes.InlineOverloads,
+    typed_passes.NopythonRewrites,
     typed_passes.NoPythonSupportedFeatureValidation,
     typed_passes.AnnotateTypes,
     typed_passes.DumpParforDiagnostics,
+}
+
+OWN_STEPS: dict[type, type] = {
+    NativeLowering: BorrowingLowering,
+    untyped_passes.InlineInlinables: OwnFunctions,
 }
 
 
@@ -52,7 +59,7 @@ class KernelCompiler(Compiler):
 
 
 def _own(step: type, name: str) -> tuple[type, str]:
-    return (BorrowingLowering if step is NativeLowering else step), name
+    return OWN_STEPS.get(step, step), name
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
 
 from skh._numba.python_calls import for_python
+from skh._numba.registers import assigned_before_use
 
 Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 
@@ -39,6 +40,8 @@ class BorrowingLower(Lower):
         self._borrowed = self._not_counted(assigned, kept)
         _delete_at_return(self.blocks, kept)
         self._singly_assigned_vars -= kept  # assigned in one block, but deleted in another
+        once = assigned_before_use(self.blocks)
+        self._singly_assigned_vars |= {name for name in once if not self._owns(name)}
 
     def _assigned(self) -> Assigned:
         """What is assigned to variables that hold arrays, but for the one that is returned."""
@@ -55,6 +58,22 @@ class BorrowingLower(Lower):
 
     def _has_memory(self, kind: Any) -> bool:
         return bool(self.context.data_model_manager[kind].contains_nrt_meminfo())
+
+    def _owns(self, name: str) -> bool:
+        """Whether a variable counts a reference."""
+        return name not in self._borrowed and self._has_memory(self.typeof(name))
+
+    def delvar(self, name: str) -> None:
+        """Release what a variable holds, if it owns that."""
+        if self._owns(name):
+            super().delvar(name)
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        """Set a variable, without a look at what it held if it owns nothing."""
+        if self._owns(name) or name in self._singly_assigned_vars:
+            super().storevar(value, name, argidx)
+        else:
+            self.builder.store(value, self.getvar(name))
 
     def _made_once(self, assigned: Assigned) -> set[str]:
         """Variables of arrays that are made in one place outside of loops."""
@@ -137,6 +156,6 @@ class BorrowingLowering(BaseNativeLowering):
     _name = "skh_borrowing"  # type: ignore[assignment] # numba declares None
 
     @property
-    def lowering_class(self) -> type[Lower]:
+    def lowering_class(self) -> type[BorrowingLower]:
         """What writes it."""
         return BorrowingLower

@@ -17,11 +17,11 @@ from typing import Any
 from numba.core import ir
 from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
 
 from skh._numba.python_calls import for_python
 from skh._numba.registers import assigned_before_use
+from skh._numba.short_loops import LoopLower
 
 Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 
@@ -29,7 +29,7 @@ Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 TAKE_PARTS = {"build_tuple", "cast", "exhaust_iter", "getattr", "getitem", "static_getitem"}
 
 
-class BorrowingLower(Lower):
+class BorrowingLower(LoopLower):
     """Writes the code of a kernel, with few counts."""
 
     def init(self) -> None:

@@ -21,6 +21,7 @@ from numba.core.typed_passes import BaseNativeLowering
 
 from skh._numba.python_calls import for_python
 from skh._numba.registers import assigned_before_use
+from skh._numba.short_indexing import IndexingLower
 from skh._numba.short_loops import LoopLower
 
 Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
@@ -29,7 +30,7 @@ Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 TAKE_PARTS = {"build_tuple", "cast", "exhaust_iter", "getattr", "getitem", "static_getitem"}
 
 
-class BorrowingLower(LoopLower):
+class BorrowingLower(LoopLower, IndexingLower):
     """Writes the code of a kernel, with few counts."""
 
     def init(self) -> None:

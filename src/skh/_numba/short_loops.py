@@ -47,7 +47,9 @@ def write_getiter(builder: Any, value: Any) -> Any:
     with builder.goto_entry_block():
         following, left = builder.alloca(start.type), builder.alloca(start.type)
     builder.store(start, following)
-    builder.store(builder.sub(stop, start), left)
+    count = builder.sub(stop, start)  # LLVM writes better code for one that is not negative
+    count = builder.select(builder.icmp_signed("<", count, ZERO), ZERO, count)
+    builder.store(count, left)
     return make_anonymous_struct(builder, (following, stop, step, left))
 
 

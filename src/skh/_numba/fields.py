@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite.ir import Constant, InsertValue
+from llvmlite.ir import Constant, InsertValue, IRBuilder
 from numba.core.cgutils import intp_t
+from numba.core.lowering import Lower
 
 # Fields of numba's arrays.
 MEMINFO, PARENT, NITEMS, ITEMSIZE, DATA, SHAPE, STRIDES = range(7)
@@ -17,18 +18,26 @@ MEMINFO, PARENT, NITEMS, ITEMSIZE, DATA, SHAPE, STRIDES = range(7)
 ZERO, ONE = intp_t(0), intp_t(1)
 
 
-def field(builder: Any, value: Any, at: int) -> Any:
-    """A field of a structure, or what was put there."""
-    while isinstance(value, InsertValue):
-        if value.indices[0] == at and len(value.indices) == 1:
-            return value.value
-        value = value.aggregate
-    return builder.extract_value(value, at)
+class FieldBuilder(IRBuilder):  # type: ignore[misc] # llvmlite has no types
+    """Writes instructions, but none for a field that was just set."""
+
+    def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
+        """A field of a structure, or what was put there."""
+        path = [idx] if isinstance(idx, int) else list(idx)
+        while isinstance(agg, InsertValue) and len(agg.indices) == len(path) == 1:
+            if agg.indices == path:
+                return agg.value
+            agg = agg.aggregate
+        return super().extract_value(agg, idx, name)
 
 
-def fields(builder: Any, value: Any, count: int) -> list[Any]:
-    """The first fields of a structure."""
-    return [field(builder, value, at) for at in range(count)]
+class FieldLower(Lower):
+    """Writes the code of a kernel with it."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        """Begin a function."""
+        super().setup_function(fndesc)
+        self.builder = FieldBuilder(self.entry_block)
 
 
 def is_constant(value: Any, number: int) -> bool:

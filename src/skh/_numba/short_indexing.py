@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from llvmlite.ir import Constant
 from numba.core import types
-from numba.core.cgutils import intp_t, make_anonymous_struct, pack_array, pointer_add
+from numba.core.cgutils import intp_t, make_anonymous_struct, pack_array, pointer_add, unpack_tuple
 from numba.core.imputils import impl_ret_borrowed
-from numba.core.lowering import Lower
 from numba.np.arrayobj import load_item, store_item
 
 from skh._numba.fields import (
@@ -21,8 +20,7 @@ from skh._numba.fields import (
     SHAPE,
     STRIDES,
     ZERO,
-    field,
-    fields,
+    FieldLower,
     is_constant,
 )
 
@@ -37,7 +35,7 @@ class Place(NamedTuple):
     strides: list[Any]
 
 
-class IndexingLower(Lower):
+class IndexingLower(FieldLower):
     """Writes the code of items and slices."""
 
     def lower_call(self, resty: Any, expr: Any) -> Any:
@@ -78,7 +76,7 @@ class IndexingLower(Lower):
         kind, by = signature.args[:2]
         array, at = self.loadvar(value.name), self._cast_var(index, by)
         kinds = _each(by)
-        values = fields(self.builder, at, len(kinds)) if isinstance(by, types.BaseTuple) else [at]
+        values = unpack_tuple(self.builder, at) if isinstance(by, types.BaseTuple) else [at]
         indices = [
             self.context.cast(self.builder, v, k, types.uintp if is_unsigned(k) else types.intp)
             if isinstance(k, types.Integer)
@@ -107,20 +105,20 @@ def _is_simple(kind: Any, by: Any, wanted: Any) -> bool:
 
 def _locate(builder: Any, kind: Any, array: Any, kinds: Any, indices: list[Any]) -> Place:
     """Where indices point to, with shape and strides of what is there."""
-    sizes = fields(builder, field(builder, array, SHAPE), kind.ndim)
-    steps = fields(builder, field(builder, array, STRIDES), kind.ndim)
+    sizes = unpack_tuple(builder, builder.extract_value(array, SHAPE), kind.ndim)
+    steps = unpack_tuple(builder, builder.extract_value(array, STRIDES), kind.ndim)
     at, shape, strides = [], [], []
     for k, index, size, step in zip(kinds, indices, sizes, steps, strict=False):
         if isinstance(k, types.Integer):
             at.append(index if is_unsigned(k) else _wrapped(builder, index, size))
             continue
-        start, stop = (_bounded(builder, b, size) for b in fields(builder, index, 2))
+        start, stop = (_bounded(builder, b, size) for b in unpack_tuple(builder, index, 2))
         at.append(start)
         shape.append(_at_least_zero(builder, builder.sub(stop, start)))
         strides.append(step)
     rest = len(at)
     at += [ZERO] * (kind.ndim - rest)
-    pointer = _pointer(builder, kind.layout, field(builder, array, DATA), at, sizes, steps)
+    pointer = _pointer(builder, kind.layout, builder.extract_value(array, DATA), at, sizes, steps)
     return Place(pointer, shape + sizes[rest:], strides + steps[rest:])
 
 
@@ -136,7 +134,7 @@ def _pointer(builder: Any, layout: str, data: Any, at: Any, sizes: Any, steps: A
 
 
 def _view(builder: Any, array: Any, place: Place) -> Any:
-    same = {at: field(builder, array, at) for at in (MEMINFO, PARENT, ITEMSIZE)}
+    same = {at: builder.extract_value(array, at) for at in (MEMINFO, PARENT, ITEMSIZE)}
     nitems = reduce(builder.mul, place.shape)
     packed = (pack_array(builder, sizes, intp_t) for sizes in place[1:])
     whole = same[MEMINFO], same[PARENT], nitems, same[ITEMSIZE], place.pointer, *packed

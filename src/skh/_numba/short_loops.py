@@ -6,20 +6,18 @@ numba's loops can have any step, which takes 40 instructions.  Most steps here a
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numba
 from numba.core import types
-from numba.core.cgutils import make_anonymous_struct
-from numba.core.lowering import Lower
+from numba.core.cgutils import make_anonymous_struct, unpack_tuple
 
-from skh._numba.fields import ONE, ZERO, field, fields, is_constant
+from skh._numba.fields import ONE, ZERO, FieldLower, is_constant
 
 RANGES = (range, numba.prange)
 
 
-class LoopLower(Lower):
+class LoopLower(FieldLower):
     """Writes the code of loops."""
 
     def lower_call(self, resty: Any, expr: Any) -> Any:
@@ -41,7 +39,7 @@ class LoopLower(Lower):
 
 def write_getiter(builder: Any, value: Any) -> Any:
     """Return where the next number and the count of those left are kept."""
-    start, stop, step = fields(builder, value, 3)
+    start, stop, step = unpack_tuple(builder, value, 3)
     if not is_constant(step, 1):
         return None
     with builder.goto_entry_block():
@@ -55,7 +53,7 @@ def write_getiter(builder: Any, value: Any) -> Any:
 
 def write_iternext(builder: Any, value: Any) -> Any:
     """Return the next number, and whether there is one."""
-    following, _, step, left = fields(builder, value, 4)
+    following, _, step, left = unpack_tuple(builder, value, 4)
     count, number = builder.load(left), builder.load(following)
     builder.store(builder.sub(count, ONE, flags=["nsw"]), left)
     builder.store(builder.add(number, step), following)
@@ -66,6 +64,6 @@ PAIR = types.Pair(types.intp, types.boolean)
 SHORT: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
     "getiter": (types.range_state64_type, write_getiter),
     "iternext": (types.range_iter64_type, write_iternext),
-    "pair_first": (PAIR, partial(field, at=0)),
-    "pair_second": (PAIR, partial(field, at=1)),
+    "pair_first": (PAIR, lambda builder, pair: builder.extract_value(pair, 0)),
+    "pair_second": (PAIR, lambda builder, pair: builder.extract_value(pair, 1)),
 }

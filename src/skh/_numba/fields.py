@@ -6,10 +6,11 @@ of a loop: two thirds of the instructions that it writes.  LLVM removes all that
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from llvmlite.ir import Constant, InsertValue, IRBuilder
-from numba.core.cgutils import intp_t
+from numba.core.cgutils import intp_t, make_anonymous_struct, pack_array
 from numba.core.lowering import Lower
 
 # Fields of numba's arrays.
@@ -38,6 +39,15 @@ class FieldLower(Lower):
         """Begin a function."""
         super().setup_function(fndesc)
         self.builder = FieldBuilder(self.entry_block)
+
+
+def array_of(
+    builder: Any, meminfo: Any, parent: Any, itemsize: Any, data: Any, shape: Any, strides: Any
+) -> Any:
+    """An array with these fields."""
+    packed = (pack_array(builder, sizes, intp_t) for sizes in (shape, strides))
+    nitems = reduce(builder.mul, shape) if shape else ONE
+    return make_anonymous_struct(builder, (meminfo, parent, nitems, itemsize, data, *packed))
 
 
 def is_constant(value: Any, number: int) -> bool:

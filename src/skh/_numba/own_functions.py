@@ -7,60 +7,87 @@ types.  Here they are a few instructions of the kernel.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
-from numba.core import cgutils, ir, types
+from llvmlite.ir import Constant
+from numba.core import ir, types
+from numba.core.cgutils import intp_t, memset, unpack_tuple, voidptr_t
 from numba.core.compiler_machinery import register_pass
 from numba.core.ir_utils import guard, resolve_func_from_module
 from numba.core.typing.npydecl import parse_dtype, parse_shape
 from numba.core.untyped_passes import InlineInlinables
 from numba.cpython.builtins import do_minmax
 from numba.extending import intrinsic
-from numba.np.arrayobj import _empty_nd_impl, _parse_shape
+
+from skh._numba.fields import ZERO, array_of
+
+NO_PARENT = Constant(voidptr_t, None)  # no object of Python holds the memory
+TOO_LARGE = ("negative dimensions not allowed, nor an array of so many",)
 
 
-def _allocation(shape: Any, dtype: Any, finish: Callable[..., None]) -> tuple[Any, Any]:
-    """Type of a new array, and what writes its code."""
+def _allocation(shape: Any, dtype: Any, is_zero: bool) -> tuple[Any, Any] | None:
+    """Type of a new array, and what writes its code; None where numba has none either."""
     floats = dtype is None or getattr(dtype, "typing_key", None) is float
-    kind = types.Array(types.float64 if floats else parse_dtype(dtype), parse_shape(shape), "C")
+    item, ndim = types.float64 if floats else parse_dtype(dtype), parse_shape(shape)
+    if item is None or ndim is None:
+        return None
+    kind = types.Array(item, ndim, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sizes = _parse_shape(context, builder, shape, arguments[0])
-        array = _empty_nd_impl(context, builder, kind, sizes)
-        finish(builder, array)
-        return array._getvalue()
+        several = isinstance(shape, types.BaseTuple)
+        given = unpack_tuple(builder, arguments[0]) if several else arguments[:1]
+        kinds = shape if several else (shape,)
+        sizes = [context.cast(builder, s, k, types.intp) for s, k in zip(given, kinds, strict=True)]
+        return _allocated(context, builder, kind.dtype, sizes, is_zero)
 
     return kind(shape, types.Omitted(None) if dtype is None else dtype), generate
 
 
-def _leave(builder: Any, array: Any) -> None:
-    """Leave what is in memory."""
-
-
-def _clear(builder: Any, array: Any) -> None:
-    cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)
+def _allocated(context: Any, builder: Any, dtype: Any, sizes: list[Any], is_zero: bool) -> Any:
+    """A new array of these sizes."""
+    item = context.get_data_type(dtype)
+    strides = [intp_t(context.get_abi_sizeof(item))]
+    failed = builder.icmp_signed("<", reduce(builder.or_, sizes, ZERO), ZERO)
+    for size in reversed(sizes):
+        product = builder.smul_with_overflow(strides[0], size)
+        strides.insert(0, builder.extract_value(product, 0))
+        failed = builder.or_(failed, builder.extract_value(product, 1))
+    with builder.if_then(failed, likely=False):
+        context.call_conv.return_user_exc(builder, ValueError, TOO_LARGE)
+    align = context.get_preferred_array_alignment(dtype)
+    meminfo = context.nrt.meminfo_alloc_aligned(builder, strides[0], align)
+    data = context.nrt.meminfo_data(builder, meminfo)
+    if is_zero:
+        memset(builder, data, strides[0], 0)
+    typed = builder.bitcast(data, item.as_pointer())
+    return array_of(builder, meminfo, NO_PARENT, strides[-1], typed, sizes, strides[1:])
 
 
 @intrinsic
 def empty(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
     """A new array."""
-    return _allocation(shape, dtype, _leave)
+    return _allocation(shape, dtype, is_zero=False)
 
 
 @intrinsic
 def zeros(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
     """A new array of zeros."""
-    return _allocation(shape, dtype, _clear)
+    return _allocation(shape, dtype, is_zero=True)
 
 
-def _extreme(typing_context: Any, kinds: Any, better: Any) -> tuple[Any, Any]:
+def _extreme(typing_context: Any, given: Any, better: Any) -> tuple[Any, Any]:
+    """Of several numbers, or of those in a tuple."""
+    together = isinstance(given[0], types.BaseTuple)
+    kinds = tuple(given[0]) if together else given
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        values = cgutils.unpack_tuple(builder, arguments[0])
+        values = unpack_tuple(builder, arguments[0])
+        values = unpack_tuple(builder, values[0]) if together else values
         return do_minmax(context, builder, kinds, values, better)
 
-    return typing_context.unify_types(*kinds)(types.StarArgTuple(kinds)), generate
+    return typing_context.unify_types(*kinds)(types.StarArgTuple(given)), generate
 
 
 @intrinsic

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from llvmlite.ir import Constant
 from numba.core import types
-from numba.core.cgutils import intp_t, make_anonymous_struct, pack_array, pointer_add, unpack_tuple
+from numba.core.cgutils import intp_t, make_anonymous_struct, pointer_add, unpack_tuple
 from numba.core.imputils import impl_ret_borrowed
 from numba.np.arrayobj import load_item, store_item
 
@@ -21,6 +21,7 @@ from skh._numba.fields import (
     STRIDES,
     ZERO,
     FieldLower,
+    array_of,
     is_constant,
 )
 
@@ -88,18 +89,22 @@ class IndexingLower(FieldLower):
 
 def _each(by: Any) -> tuple[Any, ...]:
     """Types of the indices."""
-    return tuple(by) if isinstance(by, types.BaseTuple) else (by,)
+    return (*by,) if isinstance(by, types.BaseTuple) else (by,)  # type: ignore[misc]
 
 
 def is_unsigned(kind: Any) -> bool:
     """Whether an index cannot be negative."""
-    return isinstance(kind, types.Integer) and not kind.signed
+    return isinstance(kind, types.Integer) and not kind.signed  # type: ignore[attr-defined]
 
 
 def _is_simple(kind: Any, by: Any, wanted: Any) -> bool:
-    return isinstance(kind, types.Array) and all(
-        isinstance(k, wanted) and (isinstance(k, types.Integer) or k == types.slice2_type)
-        for k in _each(by)
+    return (
+        isinstance(kind, types.Array)
+        and kind.ndim > 0
+        and all(
+            isinstance(k, wanted) and (isinstance(k, types.Integer) or k == types.slice2_type)
+            for k in _each(by)
+        )
     )
 
 
@@ -134,11 +139,10 @@ def _pointer(builder: Any, layout: str, data: Any, at: Any, sizes: Any, steps: A
 
 
 def _view(builder: Any, array: Any, place: Place) -> Any:
-    same = {at: builder.extract_value(array, at) for at in (MEMINFO, PARENT, ITEMSIZE)}
-    nitems = reduce(builder.mul, place.shape)
-    packed = (pack_array(builder, sizes, intp_t) for sizes in place[1:])
-    whole = same[MEMINFO], same[PARENT], nitems, same[ITEMSIZE], place.pointer, *packed
-    return make_anonymous_struct(builder, whole)
+    meminfo, parent, itemsize = (
+        builder.extract_value(array, at) for at in (MEMINFO, PARENT, ITEMSIZE)
+    )
+    return array_of(builder, meminfo, parent, itemsize, *place)
 
 
 def _wrapped(builder: Any, index: Any, size: Any) -> Any:

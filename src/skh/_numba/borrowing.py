@@ -23,6 +23,7 @@ from skh._numba.python_calls import for_python
 from skh._numba.registers import assigned_before_use
 from skh._numba.short_indexing import IndexingLower
 from skh._numba.short_loops import LoopLower
+from skh._numba.short_operations import OperationLower
 
 Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 
@@ -30,7 +31,7 @@ Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 TAKE_PARTS = {"build_tuple", "cast", "exhaust_iter", "getattr", "getitem", "static_getitem"}
 
 
-class BorrowingLower(LoopLower, IndexingLower):
+class BorrowingLower(LoopLower, IndexingLower, OperationLower):
     """Writes the code of a kernel, with few counts."""
 
     def init(self) -> None:

@@ -171,6 +171,13 @@ FIRST_CALLS = {  # what a new process does; bounds of the first ever time and of
         10.0,
         0.6,
     ),
+    ("first call of the default rule", "first ever call of the default rule"): (
+        "rng = np.random.default_rng(0)\n"
+        "p = skh.GaussianMixture(np.ones(50), rng.normal(size=(50, 2)), 0.3 * np.eye(2))\n"
+        "skh.default_rule()(p, 50, rng=0)\n",
+        10.0,
+        0.6,
+    ),
     ("first steps of the default plan", "first ever steps of the default plan"): (
         "class Walk:\n"
         "    def prior(self): return skh.GaussianMixture([1.0], np.zeros((1, 2)), np.eye(2))\n"

@@ -16,7 +16,7 @@ TRIALS = 20  # backtracking steps at most
 DOUBLE_ROUNDING, SINGLE_ROUNDING = 1e-14, 1e-8  # of the energy of pairs in either precision
 
 
-@inlined
+@compiled
 def divide(v, w, a):
     """``v /= a w`` in each row; zero where w is."""
     for k in range(len(v)):
@@ -56,7 +56,7 @@ def quasi_newton(direction, g, w, near, far, steps, changes, rho, k):
         add_scaled(direction, steps[i], alpha[t] - beta)
 
 
-@inlined
+@compiled
 def project(G, free):
     """Project each column of ``G`` by its matrix in ``free`` (n, d, d); nothing if n = 0."""
     d = len(G)

@@ -14,7 +14,7 @@ import numba
 import pytest
 
 import skh
-from skh._numba import disk_cache
+from skh._numba.compiler import disk_cache
 
 TINY = """
 from skh._numba.compiling import compiled

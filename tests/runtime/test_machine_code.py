@@ -40,7 +40,7 @@ RUN = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np, many
-from skh._numba import machine_code
+from skh._numba.compiler import machine_code
 machine_code.LARGE = 10  # a loop is large
 for name in sys.argv[2:]:
     kernel = getattr(many, name)

@@ -28,9 +28,9 @@ from numba import types
 from numba.core import config
 from numba.extending import intrinsic
 
-from skh._numba.compiler import KernelCompiler
-from skh._numba.disk_cache import cached_on_disk
-from skh._numba.python_calls import KernelDispatcher
+from skh._numba.compiler.disk_cache import cached_on_disk
+from skh._numba.compiler.pipeline import KernelCompiler
+from skh._numba.compiler.python_calls import KernelDispatcher
 
 Generator = TypeVar("Generator", bound=Callable[..., Any])
 

@@ -17,8 +17,8 @@ import numba
 from numba.core import config
 
 from skh import _checks
+from skh._numba.compiler.disk_cache import cached_on_disk
 from skh._numba.compiling import RUN_BY_PYTHON
-from skh._numba.disk_cache import cached_on_disk
 
 MIN_POINTS = 8192  # with fewer, starting threads takes longer than the work
 

@@ -21,7 +21,7 @@ from numba.core.untyped_passes import InlineInlinables
 from numba.cpython.builtins import do_minmax
 from numba.extending import intrinsic
 
-from skh._numba.fields import ZERO, array_of
+from skh._numba.compiler.fields import ZERO, array_of
 
 NO_PARENT = Constant(voidptr_t, None)  # no object of Python holds the memory
 TOO_LARGE = ("negative dimensions not allowed, nor an array of so many",)

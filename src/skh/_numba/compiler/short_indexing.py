@@ -11,7 +11,7 @@ from numba.core.cgutils import intp_t, make_anonymous_struct, pointer_add, unpac
 from numba.core.imputils import impl_ret_borrowed
 from numba.np.arrayobj import load_item, store_item
 
-from skh._numba.fields import (
+from skh._numba.compiler.fields import (
     DATA,
     ITEMSIZE,
     MEMINFO,

@@ -12,7 +12,7 @@ import numba
 from numba.core import types
 from numba.core.cgutils import make_anonymous_struct, unpack_tuple
 
-from skh._numba.fields import ONE, ZERO, FieldLower, is_constant
+from skh._numba.compiler.fields import ONE, ZERO, FieldLower, is_constant
 
 RANGES = (range, numba.prange)
 

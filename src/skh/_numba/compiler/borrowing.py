@@ -19,11 +19,11 @@ from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import BaseNativeLowering
 
-from skh._numba.python_calls import for_python
-from skh._numba.registers import assigned_before_use
-from skh._numba.short_indexing import IndexingLower
-from skh._numba.short_loops import LoopLower
-from skh._numba.short_operations import OperationLower
+from skh._numba.compiler.python_calls import for_python
+from skh._numba.compiler.registers import assigned_before_use
+from skh._numba.compiler.short_indexing import IndexingLower
+from skh._numba.compiler.short_loops import LoopLower
+from skh._numba.compiler.short_operations import OperationLower
 
 Assigned = Mapping[str, list[Any]]  # values that are assigned to each variable
 

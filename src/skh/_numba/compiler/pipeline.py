@@ -15,9 +15,9 @@ from numba.core import typed_passes, untyped_passes
 from numba.core.compiler import Compiler
 from numba.core.typed_passes import NativeLowering
 
-from skh._numba.borrowing import BorrowingLowering
-from skh._numba.machine_code import KernelLibrary
-from skh._numba.own_functions import OwnFunctions
+from skh._numba.compiler.borrowing import BorrowingLowering
+from skh._numba.compiler.machine_code import KernelLibrary
+from skh._numba.compiler.own_functions import OwnFunctions
 
 # For closures, `with`, `literally`, exceptions with values and reports: a twentieth of the time.
 IDLE = {

@@ -16,8 +16,8 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
 
-from skh._numba.machine_code import all_called, large_calls, load
-from skh._numba.python_calls import serves
+from skh._numba.compiler.machine_code import all_called, large_calls, load
+from skh._numba.compiler.python_calls import serves
 
 NO_FOLDER = (
     "skh found no writable folder for its compiled kernels, so every process compiles them again "
@@ -39,7 +39,7 @@ _warned: set[str] = set()
 def _digest_of_kernels() -> bytes:
     """Digest of the source of all kernels here: any of them may be called by any other."""
     digest = sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.digest()
 

@@ -209,9 +209,9 @@ def test_an_interrupted_search_goes_on_to_the_same_result(tmp_path):
 
 def test_workers_and_units_change_nothing_and_the_best_of_several_starts_is_kept():
     c, done = 1e9, []  # of the observations, and so of q and r
-    one = skh.fit(autoregression, YS[:20], {"q": 1.0, "r": 0.3}, bounds=POSITIVE, n=30, rng=0)
+    one = skh.fit(autoregression, YS[:20], {"q": 1.0, "r": 0.3}, bounds=POSITIVE, n=20, rng=0)
     starts = [{"q": 1.0 * c, "r": 0.3 * c}, {"q": 0.5 * c, "r": 0.5 * c}]
-    options = {"bounds": POSITIVE, "n": 30, "rng": 0}
+    options = {"bounds": POSITIVE, "n": 20, "rng": 0}
     with ThreadPoolExecutor(2) as executor:
         other = skh.fit(
             autoregression,

@@ -138,10 +138,7 @@ def weights_at(candidates, points):
 
 def run_by_python(module, monkeypatch):
     """All kernels of a module, and those it imports, but for those that exist only compiled."""
-    kernels = {name: f for name, f in vars(module).items() if hasattr(f, "py_func")}
-    only_compiled = {n for n, f in kernels.items() if "full_vectors" in f.py_func.__code__.co_names}
-    for name in only_compiled:  # for Python, while what they call is compiled
-        for types in list(kernels[name].overloads):
-            kernels[name].compile(types)
-    for name in kernels.keys() - only_compiled:
-        monkeypatch.setattr(module, name, kernels[name].py_func)
+    for name, function in vars(module).copy().items():
+        source = getattr(function, "py_func", None)
+        if source is not None and "full_vectors" not in source.__code__.co_names:
+            monkeypatch.setattr(module, name, source)

@@ -30,7 +30,6 @@ from numba.extending import intrinsic
 
 from skh._numba.compiler.disk_cache import cached_on_disk
 from skh._numba.compiler.pipeline import KernelCompiler
-from skh._numba.compiler.python_calls import KernelDispatcher
 
 Generator = TypeVar("Generator", bound=Callable[..., Any])
 
@@ -38,23 +37,13 @@ Generator = TypeVar("Generator", bound=Callable[..., Any])
 RUN_BY_PYTHON = bool(config.DISABLE_JIT)  # type: ignore[attr-defined] # set at import
 
 # No kernel is passed as a function pointer; the C wrapper for that takes 10 % of the compile time.
-by_numba = partial(
+njit = partial(
     numba.njit,
     nogil=True,
     error_model="numpy",
     no_cfunc_wrapper=True,
     pipeline_class=KernelCompiler,
 )
-
-
-def njit(function: Any = None, **options: Any) -> Any:
-    """Compile a kernel, or return a decorator that does."""
-    if function is None:
-        return partial(njit, **options)
-    kernel = by_numba(function, **options)
-    if not RUN_BY_PYTHON:
-        kernel.__class__ = KernelDispatcher  # numba has no option for it
-    return kernel
 
 
 def kernel(**options: Any) -> Callable[[Any], Any]:

@@ -19,7 +19,6 @@ from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import BaseNativeLowering
 
-from skh._numba.compiler.python_calls import for_python
 from skh._numba.compiler.registers import assigned_before_use
 from skh._numba.compiler.short_indexing import IndexingLower
 from skh._numba.compiler.short_loops import LoopLower
@@ -117,9 +116,7 @@ class BorrowingLower(LoopLower, IndexingLower, OperationLower):
             super().lower_inst(inst)
 
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        """Let Python call this kernel, if it does; it holds the arguments."""
-        if not for_python.get():
-            return
+        """Let Python call this kernel; it holds the arguments."""
         with self._counting(self._has_memory(self.fndesc.restype)):
             super().create_cpython_wrapper(release_gil)
 

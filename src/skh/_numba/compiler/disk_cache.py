@@ -17,7 +17,6 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
 
 from skh._numba.compiler.machine_code import all_called, large_calls, load
-from skh._numba.compiler.python_calls import serves
 
 NO_FOLDER = (
     "skh found no writable folder for its compiled kernels, so every process compiles them again "
@@ -111,8 +110,7 @@ class KernelCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load a kernel, or return None where no file can be read."""
         try:
-            code = self._files.load_overload(sig, target_context)
-            return code if code is not None and serves(code) else None
+            return self._files.load_overload(sig, target_context)
         except Exception as error:  # a damaged pickle raises almost anything
             self._files.delete_index()
             _warn_once(UNREADABLE, self.cache_path, error)
